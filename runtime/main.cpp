@@ -411,7 +411,7 @@ CommandTable command_table(const CLI::App& app) {
   return table;
 }
 
-// What `cmake --install` writes: hidden, for it is asked once.
+// Adds the command for what `cmake --install` writes: hidden, for it is asked once.
 void add_generated(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   auto* completions = app.add_subcommand("completions", "the completion script of a shell");

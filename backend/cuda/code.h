@@ -49,7 +49,7 @@ struct Code {
 
 Code name(std::string_view identifier);
 Code integer(std::int64_t value);
-Code wide_integer(std::int64_t value);  // whose literal is a long long
+Code wide_integer(std::int64_t value);  // its literal is a long long
 
 // The text, in parentheses if it binds looser than `least`.
 std::string inside(const Code& code, Binding least);

@@ -53,8 +53,8 @@ void Emitter::copy_elements(const ir::Copy& copy, const ir::PlainCopy& how, int 
   }
 }
 
-// Whether the elements lie side by side where the buffer is in registers, at a multiple of their
-// number (memory: the verifier has proved it).
+// Returns true if the access is one vector: in registers, `count` adjacent elements that begin at a
+// multiple of `count` (in memory the verifier has proved it).
 bool Emitter::is_vector_access(const ir::Ref& ref, int mode, int count) const {
   const ir::Buffer& of = buffer(ref.buffer);
   if (of.space != ir::Space::registers) return true;

@@ -170,7 +170,7 @@ bool Emitter::multiplies_by_warpgroups() const {
 
 void Emitter::write_specials() {
   const auto uses = [&](ir::Builtin which) { return specials_.contains(which); };
-  const bool several = kernel_.roles.size() > 1;  // whose threads are told apart
+  const bool several = kernel_.roles.size() > 1;  // their threads are told apart
   const bool derived =
       several || uses(ir::Builtin::lane) || uses(ir::Builtin::warp) || uses(ir::Builtin::warpgroup);
   if (uses(ir::Builtin::thread) || derived) out_.line("const int thread = (int)threadIdx.x;");

@@ -9,7 +9,7 @@
 // only. Compiled without contraction (--fmad=false) the kernel computes bit for bit what the
 // interpreter does, apart from transcendental functions.
 //
-// The kernel is one that the verifier accepts. What cannot be emitted yet, or does not fit the
+// The verifier has accepted the kernel. A kernel that cannot be emitted yet, or does not fit the
 // target, is a Problem.
 #pragma once
 

@@ -82,7 +82,7 @@ class Emitter {
   Code offset(const ir::Ref& ref);
   Code offset(ir::BufferId buffer, const std::vector<Code>& coordinate);
   Code element(const ir::Ref& ref);
-  // What the value is a multiple of, for accesses that are wide only where it is aligned.
+  // Returns a number that divides the value, for accesses that are wide only where it is aligned.
   std::int64_t multiple_of(ir::ExprId id) const;
 
   // copy.cpp
@@ -107,7 +107,7 @@ class Emitter {
   Code shifted_element(const ir::Ref& ref, int mode, std::int64_t by);
 
   // atoms.cpp
-  // What ldmatrix or stmatrix needs of its operands.
+  // The text of an ldmatrix or stmatrix instruction and of its operands.
   struct Matrices {
     // The instruction up to its operands.
     std::string form;

@@ -77,8 +77,8 @@ std::optional<Operator> infix(F function) {
   }
 }
 
-// What the text defines itself: in f32, by the approximate instructions, and what CUDA has no word
-// for.
+// Returns the name of a function that the emitted text itself defines: one made of approximate f32
+// instructions, or one that CUDA lacks.
 std::string_view own_function(F function, ElementType type) {
   if (function == F::sigmoid) return type == f64 ? "sigmoid_f64" : "sigmoid_f32";
   if (function == F::min_nan) return type == f64 ? "min_nan_f64" : "min_nan_f32";

@@ -270,11 +270,11 @@ void Emitter::advance(const ir::Advance& advance, int line) {
       line);
 }
 
-// Each role in its threads; registers move between them by setmaxnreg.
-// Whether a thread has the role. Where warpgroups multiply, roles are told apart by numbers that
-// the compiler knows to be the same in a warp: it then keeps descriptors in the registers that a
-// warp has once, where `wgmma` takes them. By threads it would make them in every lane, and move
-// four registers for each instruction.
+// Returns the condition under which a thread has the role; setmaxnreg moves registers between
+// roles. Where warpgroups multiply, it compares numbers that the compiler knows to be the same in a
+// warp: the compiler then keeps descriptors in the registers that a warp has once, where `wgmma`
+// takes them. By thread numbers it would make them in every lane, and move four registers for each
+// instruction.
 std::string Emitter::is_of(const ir::Role& role) {
   constexpr int warpgroup = 128;
   const int end = role.first + role.threads;

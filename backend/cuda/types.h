@@ -30,7 +30,7 @@ std::optional<std::string_view> c_type(ElementType type);
 // "uint2"; and its zero.
 struct VectorType {
   std::string_view name, zero;
-  ElementType member;  // what its members hold
+  ElementType member;  // the type of its members
 };
 std::optional<VectorType> vector_type(ElementType type, int bytes);
 

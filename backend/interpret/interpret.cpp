@@ -136,7 +136,7 @@ std::int64_t grid_of(const ir::Kernel& kernel, const Binding& sizes, const Optio
 
 // ---- the run
 
-// What the host threads share: the next cluster, and the fault of the lowest one.
+// The state that the host threads share: the next cluster, and the fault of the lowest cluster.
 class Run {
  public:
   Run(const Program& program, Launched& launched, std::int64_t clusters, const Options& options)

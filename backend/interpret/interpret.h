@@ -1,26 +1,26 @@
 // Runs a kernel of the IR on the host, thread by thread: the meaning of a kernel.
 //
-//   std::vector<Argument> arguments{std::int64_t{1000}, 2.0f, Memory{x.data(), 4000, true},
-//   Memory{y.data(), 4000}}; Report report = run(kernel, arguments, {.threads = 2}); if
-//   (report.fault) std::cerr << report.fault->message;
+//   Report report = run(kernel, {std::int64_t{1000}, 2.0f, Memory{x.data(), 4000, true},
+//                                Memory{y.data(), 4000}}, {.threads = 2});
+//   if (report.fault) std::cerr << report.fault->message;
 //
 // The warps of a cluster's blocks run one after another, each until it must wait; 32 lanes go in
-// step under a mask. What the language of kernels leaves open (which warp is first, when a copy
-// arrives) is fixed here, so that the same launch gives the same bits and the same fault; another
-// seed is another order. Clusters may run on several host threads; the fault of the lowest one is
-// reported.
+// step under a mask. An order that the language of kernels leaves open (which warp is first, when a
+// copy arrives) is fixed here, so that the same launch gives the same bits and the same fault;
+// another seed is another order. Clusters may run on several host threads; the fault of the lowest
+// one is reported.
 //
 // Arithmetic is IEEE 754 in f32 and f64 with fused multiply-add as one rounding, division and
 // square root rounded correctly, subnormals kept: bit for bit what the emitted CUDA computes. exp,
 // log, tanh, erf, sin, cos and rsqrt are the host library's, within 1 ulp; the GPU's differ from
 // them by up to 2 ulp (CUDA C++ Programming Guide, appendix on mathematical functions). In f32
-// sigmoid and normcdf are made of approximate instructions there: (7 + 1.3 |x|) * 2^-24 of
-// sigmoid(x), and 2^-22, are what they may be off (cuda/helpers.cpp). Tensor cores add up in the
-// accumulator's type here, one product after another; real ones truncate, and keep about 13 bits
-// where they add up 8-bit floats.
+// sigmoid and normcdf are made of approximate instructions there: they may be off by (7 + 1.3 |x|)
+// * 2^-24 of sigmoid(x), and by 2^-22 (cuda/helpers.cpp). Tensor cores add up in the accumulator's
+// type here, one product after another; real ones truncate, and keep about 13 bits where they add
+// up 8-bit floats.
 //
-// In field mode all this is exact: casts between floating-point types are the identity, sums do not
-// depend on their order, and what is addressed, synchronised and counted is the same.
+// In field mode all this is exact: casts between floating-point types are the identity, and sums do
+// not depend on their order. Addresses, synchronisation and counts are the same.
 #pragma once
 
 #include <array>
@@ -42,17 +42,17 @@ struct Memory {
   void* data = nullptr;
   std::int64_t bytes = 0;
   bool constant = false;  // the kernel must not write it
-  // Of workspace that outlives the launch: for each element whether it has been written, the cosize
-  // of its layout.
+  // In workspace that outlives the launch: a flag for each element that tells whether it has been
+  // written, as many as the cosize of its layout.
   std::uint8_t* written = nullptr;
 };
 
 // In the order of Kernel::params, then of the global buffers in Kernel::buffers.
 using Argument = std::variant<std::int64_t, double, Memory>;
 
-// What a run can find wrong; each is an error code of its own.
+// The faults that a run can find; each is an error code of its own.
 enum class FaultCode {
-  argument,       // what was passed does not fit the kernel's parameters
+  argument,       // an argument does not fit the kernel's parameters
   out_of_bounds,  // a coordinate outside the shape
   uninitialised,  // a read of shared memory, registers or workspace that nothing has written
   in_flight,      // shared memory is touched while a copy into it has not been waited for
@@ -61,7 +61,7 @@ enum class FaultCode {
   deadlock,            // every warp that is not done waits
   barrier_misuse,  // an mbarrier that is not initialised, or arrived at too often; a wait without
                    // an arrival
-  missing_fence,   // what the async proxy or a wgmma touches has not been fenced
+  missing_fence,   // data that the async proxy or a wgmma touches has not been fenced
   bytes,           // an mbarrier expects other than the bytes that come
   block_ended,     // a copy or an arrival goes to a block of the cluster that has ended
   misaligned,      // a vector access at an address that is no multiple of its size
@@ -95,7 +95,7 @@ struct Progress {
   std::int64_t blocks_done, blocks;
 };
 
-// What a run checks and counts, and in which order warps and copies are served.
+// The checks and counts of a run, and the order in which warps and copies are served.
 struct Options {
   // Uninitialised reads, races, integer overflow (bounds and alignment are always checked)
   bool checks = true;
@@ -143,7 +143,7 @@ struct Sectors {
   std::int64_t least = 0;     // in total
 };
 
-// What came of a run.
+// The result of a run.
 struct Report {
   std::optional<Fault> fault;
   std::int64_t blocks = 0;  // that ran to their end

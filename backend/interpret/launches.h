@@ -13,9 +13,9 @@ namespace lay::interpret {
 // all launches.
 using NamedArguments = std::map<std::string, Argument>;
 
-// Workspace is provided: one piece of memory, 0xff where nothing has been written, which with
-// checks is a fault to read. Counts are those of all launches; after a fault no further launch
-// runs. What has no name in `arguments` is a fault too.
+// Runs the launches and provides their workspace: one piece of memory, 0xff where nothing has been
+// written, which with checks is a fault to read. Counts are those of all launches; after a fault no
+// further launch runs. A name that `arguments` lacks is a fault too.
 Report run_all(const std::vector<ir::Kernel>& launches, const NamedArguments& arguments,
                const Options& options = {});
 

@@ -104,7 +104,7 @@ void check(Warp& warp, const Instruction& at, const Access& access, int mode, st
   });
 }
 
-// Whether all 32 coordinates lie in 0..last: the quick look before the lane-by-lane one.
+// Returns true if all 32 coordinates lie in 0..last: the quick look before the lane-by-lane one.
 bool all_inside(const std::int64_t* c, std::int64_t last) {
   std::int64_t outside = 0;
   for (int i = 0; i < kLanes; ++i) outside |= c[i] | (last - c[i]);

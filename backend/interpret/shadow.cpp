@@ -50,7 +50,7 @@ void in_flight(Warp& warp, const Instruction& at, const Access& access, int lane
        std::move(fault));
 }
 
-// Whether what the other thread did then has happened before what this thread does now.
+// Returns true if the access of `other` at time `then` happened before this thread's access now.
 //
 // Each warp has a clock that counts the barriers it has passed; an access is stamped with the clock
 // of its warp. A barrier hands the clocks that its arrivals know to all that it releases (a vector
@@ -220,7 +220,7 @@ void note_register_read(Warp& warp, const Instruction& at, const Access& access,
 
 namespace {
 
-// Whether a multiplication in flight has the register element in that list.
+// Returns true if that list of some multiplication in flight has the register element.
 bool any_product(const Warp& warp, std::vector<std::int64_t> Reading::*list, std::int64_t element) {
   const auto has = [&](const Reading& each) {
     return std::find((each.*list).begin(), (each.*list).end(), element) != (each.*list).end();

@@ -1,5 +1,5 @@
-// What is known about memory beside its bytes: whether it was written, and which thread touched it
-// when.
+// The state of memory beside its bytes: which elements were written, and which thread touched an
+// element when.
 //
 // Shared memory: two accesses of one element by different threads, one of them a write, are a race
 // unless a barrier lies between them. Time is the warp's clock of barriers; Knowledge::known says
@@ -27,9 +27,9 @@ void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset
 // The async proxy: TMA and wgmma. A write (here also a store to another block of the cluster, which
 // is asynchronous but no access of that proxy) is issued, arrives later, and is a write of the
 // thread that issued it, in its own block or another of the cluster. A read begins, and until it
-// ends nobody may write there; then it is a read of the thread that has waited for it, or of its
-// warpgroup. What it reads must have been made known to the async proxy (PTX ISA, proxies) if an
-// ordinary store wrote it.
+// ends no thread may write there; then it is a read of the thread that has waited for it, or of its
+// warpgroup. If an ordinary store wrote an element, it must have been made known to the async proxy
+// (PTX ISA, proxies) before such a read.
 void note_async_write(Warp& warp, const Instruction& at, const Access& access, Block& where,
                       std::int64_t element, int lane, bool by_async_proxy);
 void note_arrival(Block& where, const BufferPlan& plan, std::int64_t element);
@@ -37,14 +37,14 @@ void begin_async_read(Warp& warp, const Instruction& at, const Access& access, s
                       int lane, Reading& reading);
 void end_async_read(Warp& warp, const Reading& reading);
 void end_async_read(Warp& warp, const Reading& reading, std::uint16_t reader, std::uint32_t time);
-// Whether a multiplication in flight writes this register element.
+// Returns true if a multiplication in flight writes this register element.
 bool is_being_multiplied(const Warp& warp, std::int64_t element);
 
 // The same for an element of the warp's registers (counted over all buffers), in the lanes at work.
 void note_register_read(Warp& warp, const Instruction& at, const Access& access,
                         std::int64_t element);
-// What wgmma reads must stay as it is until that has been waited for, and be made known to it by a
-// fence.
+// Notes a write to registers that wgmma reads: they must keep their values until it has been waited
+// for, and a fence must make them known to it.
 void note_fragment_write(Warp& warp, const Instruction& at, int buffer, std::int64_t element);
 inline void note_register_write(Warp& warp, const Instruction& at, int buffer,
                                 std::int64_t element) {

@@ -16,9 +16,9 @@ struct Stopped {
   Fault fault;
 };
 
-// What has been done to one element of shared memory: the last write, and two of the latest
-// readers, so that whoever writes next finds one that it is not. Times are clocks of warps; threads
-// are counted from 1 over the cluster, 0 is nobody.
+// The history of one element of shared memory: the last write, and two of the latest readers, so
+// that the thread that writes next finds a reader other than itself. Times are clocks of warps;
+// threads are counted from 1 over the cluster, 0 is no thread.
 struct Shadow {
   std::uint32_t written_at = 0;
   std::uint32_t read_at[2] = {0, 0};

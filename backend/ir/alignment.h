@@ -1,4 +1,4 @@
-// What powers of two divide expressions and offsets: the proof that a vector access is aligned.
+// Finds powers of two that divide expressions and offsets: proof that a vector access is aligned.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ class Alignment {
  public:
   explicit Alignment(const Kernel& kernel);
 
-  // What is known of a variable: a power of two that divides it. Variables of which nothing is
-  // said: 1.
+  // Records a power of two that divides the variable. A variable without such a record counts as
+  // divisible by 1 only.
   void bind(VarId var, std::int64_t divisor);
 
   // A power of two that divides the expression's value whatever the sizes; at most 2^20, which also
@@ -23,11 +23,11 @@ class Alignment {
   // The same for the offset in elements that the access starts at.
   std::int64_t of(const Ref& ref);
 
-  // Whether it is proved that n divides the size.
+  // Returns true if it is proved that n divides the size.
   bool divides(const Int& size, std::int64_t n) { return facts_.proves(lay::divides(size, n)); }
 
-  // Whether `count` consecutive coordinates along the mode are consecutive offsets, given that the
-  // access starts at a multiple of `count`.
+  // Returns true if `count` consecutive coordinates along the mode are consecutive offsets, given
+  // that the access starts at a multiple of `count`.
   bool contiguous(const Ref& ref, int mode, int count);
 
  private:

@@ -101,8 +101,8 @@ RingId Builder::ring(std::string name, int stages, int initial_phase) {
 
 // ---- expressions
 
-// What tells expressions apart: the kind of node, its parts and its type. Empty for reads, which
-// are never shared.
+// Returns the numbers that tell expressions apart: the kind of node, its parts and its type. Empty
+// for reads, which are never shared.
 std::vector<std::int64_t> Builder::key(const Expr& expr) {
   using Numbers = std::vector<std::int64_t>;
   Numbers made = std::visit(

@@ -147,7 +147,7 @@ class Builder {
     inside(*made.otherwise, otherwise);
     emit(std::move(made));
   }
-  // What one lane of each warp does.
+  // Emits statements that one lane of each warp executes.
   template <std::invocable Body>
   void elect(Body body) {
     Elect made{std::make_shared<Block>()};
@@ -188,7 +188,7 @@ class Builder {
     origin_.note.clear();
     const size_t names = names_.size();
     body();
-    // What the prologue binds stays in scope for the roles.
+    // Names that the prologue binds stay in scope for the roles.
     if (&block != &kernel.prologue) names_.resize(names);
     origin_ = std::move(here);
     block_ = outer;

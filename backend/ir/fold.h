@@ -21,7 +21,7 @@ using Folded = std::variant<NotFolded, IsOperand, Expr>;
 // condition take their arm. Sizes stay sizes: M*N/4 is one Size.
 Folded fold(ElementFunction function, std::span<const Expr* const> operands);
 
-// Whether an integer fits the type: -2^31 .. 2^31-1 for s32.
+// Returns true if an integer fits the type: -2^31 .. 2^31-1 for s32.
 bool fits(std::int64_t value, ElementType type);
 
 }  // namespace lay::ir

@@ -243,9 +243,9 @@ struct Fill {
   ExprId value;
 };
 
-// What a vector access moves: `count` consecutive elements along mode dst_mode of the destination
+// The elements of a vector access: `count` consecutive ones along mode dst_mode of the destination
 // and src_mode of the source, starting at the coordinates of the copy. With count > 1 each side
-// that is memory is one access, contiguous and aligned, which the verifier proves from the layouts.
+// that is memory is one access, contiguous and aligned, which the verifier proves by the layouts.
 struct CopyVector {
   int count = 1;
   int dst_mode = 0, src_mode = 0;
@@ -486,7 +486,7 @@ struct Kernel {
   std::string name;
   // File name of the script, for comments and line marks.
   std::string script;
-  std::vector<std::string> header;  // what the emitted file says first: the schedule, a line each
+  std::vector<std::string> header;  // first lines of the emitted file: the schedule, a line each
   std::vector<Param> params;
   // Over the sizes; whoever launches the kernel has checked them.
   std::vector<Predicate> assumptions;
@@ -504,7 +504,7 @@ struct Kernel {
   std::vector<Role> roles;
   Block epilogue;  // by all threads after the roles
 
-  // What an id stands for; the id is of this kernel.
+  // Returns the declaration that an id stands for; the id is of this kernel.
   const Expr& expr(ExprId id) const { return exprs[static_cast<std::size_t>(id.index)]; }
   const Var& var(VarId id) const { return vars[static_cast<std::size_t>(id.index)]; }
   const Param& param(ParamId id) const { return params[static_cast<std::size_t>(id.index)]; }
@@ -515,7 +515,7 @@ struct Kernel {
   const Ring& ring(RingId id) const { return rings[static_cast<std::size_t>(id.index)]; }
 };
 
-// Whether the kernel may be launched before the grids before it in the stream have ended.
+// Returns true if the kernel may be launched before earlier grids in the stream have ended.
 bool overlaps(const Kernel& kernel);
 
 }  // namespace lay::ir

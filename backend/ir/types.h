@@ -1,4 +1,4 @@
-// What an expression's node says about it: its type, and which threads see one value.
+// The properties that an expression's node tells: its type, and the threads that see one value.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// What the parts of a kernel refer to. Every walk over statements and expressions goes through
-// these functions, so that a new kind of statement is enumerated in one place.
+// The references of a kernel's parts. Every walk over statements and expressions goes through these
+// functions, so that a new kind of statement is enumerated in one place.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace lay::ir {
 // The expressions that an expression is computed from.
 std::vector<ExprId> operands(const Expr& expr);
 
-// What a statement itself refers to, without the statements inside it. Required ids are listed even
-// where they are missing (negative), optional ones only where they are given.
+// The parts that a statement itself refers to, without the statements inside it. Required ids are
+// listed even where they are missing (negative), optional ones only where they are given.
 struct Uses {
   std::vector<ExprId> exprs;
   // The variables that it declares.

@@ -10,7 +10,7 @@ namespace lay::plan {
 
 namespace {
 
-// What is zero where the condition holds, of an equality and of a divisor; nothing of others.
+// Returns a number that is 0 where the condition holds: an equality or a divisor; else nothing.
 std::optional<Int> zero_where(const Predicate& condition) {
   const PredicateNode& node = condition.node();
   if (condition.kind() == PredicateKind::equal) return node.a - node.b;
@@ -120,37 +120,45 @@ std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate
   return without_implied(facts, std::move(when), [](const Predicate&) { return true; });
 }
 
-std::vector<Predicate> as_read_back(const Facts& facts, const std::vector<Predicate>& when) {
-  std::vector<Predicate> parts = without_implied(
+namespace {
+
+// A comparison of what the facts make of both sides.
+Predicate simplified(const Facts& facts, const Predicate& condition) {
+  const PredicateNode& node = condition.node();
+  const auto with = [&](Predicate (*compare)(const Int&, const Int&)) {
+    return compare(facts.simplify(node.a), facts.simplify(node.b));
+  };
+  switch (node.kind) {
+    case PredicateKind::less:
+      return with(less);
+    case PredicateKind::less_equal:
+      return with(less_equal);
+    case PredicateKind::equal:
+      return with(equal);
+    case PredicateKind::not_equal:
+      return with(not_equal);
+    default:
+      return condition;
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<Predicate>> as_read_back(const Facts& facts,
+                                                   const std::vector<Predicate>& when) {
+  const std::vector<Predicate> parts = without_implied(
       facts, parts_of(when),
       [](const Predicate& condition) { return condition.kind() == PredicateKind::divides; });
   // A script's condition is read with those before it known: behind M % 64 == 0 ceil_div(M,64) is
   // M/64.
   Facts known = facts;
-  for (Predicate& part : parts) {
-    const PredicateNode& node = part.node();
-    const auto with = [&](Predicate (*compare)(const Int&, const Int&)) {
-      part = compare(known.simplify(node.a), known.simplify(node.b));
-    };
-    switch (node.kind) {
-      case PredicateKind::less:
-        with(less);
-        break;
-      case PredicateKind::less_equal:
-        with(less_equal);
-        break;
-      case PredicateKind::equal:
-        with(equal);
-        break;
-      case PredicateKind::not_equal:
-        with(not_equal);
-        break;
-      default:
-        break;
-    }
-    known.suppose(part);  // false of conditions that exclude each other
+  std::vector<Predicate> read;
+  for (const Predicate& part : parts) {
+    const Predicate now = simplified(known, part);
+    if (!known.suppose(now)) return std::nullopt;
+    if (std::find(read.begin(), read.end(), now) == read.end()) read.push_back(now);
   }
-  return parts;
+  return read;
 }
 
 bool contradicts(Facts facts, const std::vector<Predicate>& when) {

@@ -12,12 +12,12 @@ namespace lay::plan {
 std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
                                                       const std::vector<Predicate>& when);
 
-// Whether these cannot all hold beside the facts, as far as that is decided: leading dimensions M
-// and M + 5 are never both multiples of 4.
+// Returns true if these conditions cannot all hold beside the facts, as far as that is decided:
+// leading dimensions M and M + 5 are never both multiples of 4.
 bool contradicts(Facts facts, const std::vector<Predicate>& when);
 
-// The same by the whole procedure, which looks at sizes where there are few: of N*N <= 256 and
-// 8192 <= N. What is lowered under such conditions may ask it too, and refuse them.
+// Returns the same by the whole procedure, which looks at sizes where there are few: those of N*N
+// <= 256 and 8192 <= N. Lowering under such conditions may ask it too, and refuse them.
 bool never_holds(Facts facts, const std::vector<Predicate>& when);
 
 // Returns the conditions without those that the others imply, the last ones first: K % 8 == 0
@@ -26,11 +26,12 @@ std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate
 
 // Returns the conditions, part by part, in the form in which a script that has them in a `when` is
 // read, so that a printed plan pastes back to the same text; without divisors that others imply,
-// which are decided quickly.
-std::vector<Predicate> as_read_back(const Facts& facts, const std::vector<Predicate>& when);
+// which are decided quickly. Returns nothing for conditions that exclude each other.
+std::optional<std::vector<Predicate>> as_read_back(const Facts& facts,
+                                                   const std::vector<Predicate>& when);
 
-// Whether two variants are right for the same sizes and pointers, so that of a plan's two the later
-// one is never taken.
+// Returns true if two variants are right for the same sizes and pointers, so that the later one of
+// a plan's two is never taken.
 bool same_conditions(const Variant& a, const Variant& b);
 
 // Taken for all sizes and pointers, so that no variant after it is reached.

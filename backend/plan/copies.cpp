@@ -141,11 +141,11 @@ std::vector<AnyLayout> shared_candidates(const Sharing& tile, int step,
   return result;
 }
 
-// The layout, and for transposed operands the number of accesses side by side, with the fewest
-// wavefronts over a K tile. Of equals the most side by side, and the smallest padding; side by side
-// at least the 32 bytes that memory gives.
-// A K-major operand is written transposed: elements of one access go to rows `outer + pad` apart.
-// With pad = 4, 8 rows of k and 4 of m touch 32 banks.
+// Chooses the layout, and for transposed operands the number of accesses side by side, with the
+// fewest wavefronts over a K tile. Among equals it takes the most side by side (at least the 32
+// bytes that memory gives), and the smallest padding. A K-major operand is written transposed:
+// elements of one access go to rows `outer + pad` apart. With pad = 4, 8 rows of k and 4 of m touch
+// 32 banks.
 void choose_shared(const sema::Kernel& kernel, const SimtGemm& gemm, OperandCopy& copy, bool is_a,
                    const std::optional<AnyLayout>& asked) {
   constexpr int sector = 32;
@@ -253,7 +253,7 @@ int fragment_vector(ElementType accumulator, int lane_tile) {
 }
 
 int shared_store_vector(const sema::Kernel& kernel, const SimtGemm& gemm, const OperandCopy& copy) {
-  // What is transposed or converted is stored element by element.
+  // Elements that are transposed or converted are stored one by one.
   const bool plain = copy.value == copy.load && tensor_of(kernel, copy).element == gemm.accumulator;
   if (copy.along_k || !plain) return 1;
   const bool is_a = copy.outer == gemm.m;

@@ -22,7 +22,7 @@ void add(Conditions& to, const Conditions& more);
 // One of them holds for no size.
 bool is_never(const Conditions& conditions);
 
-// Whether neighbouring elements of a factor, in memory, are neighbours along k.
+// Returns true if neighbouring elements of a factor, in memory, are neighbours along k.
 bool runs_along_k(const sema::Kernel& kernel, Facts& facts, sema::NodeId load, sema::IndexId k);
 
 // Fills in gemm.a, gemm.b and gemm.stores. Problems: "schedule-copy" (the threads cannot share the

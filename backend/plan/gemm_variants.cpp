@@ -187,7 +187,7 @@ class GemmPlanner {
             {}};
   }
 
-  // What was measured on this GPU for products of this class, before the library's policies.
+  // Adds the rows measured on this GPU for products of this class, before the library's policies.
   void add_variants_from_tuned() {
     // Rows are measured for products without scales.
     const auto of = has_scales() ? std::nullopt : tuned_class(kernel_, form_, target_);
@@ -325,7 +325,7 @@ class GemmPlanner {
     plan_.variants.push_back(std::move(*made));
   }
 
-  // Whether the schedule is one variant, called as the schedule is.
+  // Returns true if the schedule is one variant that has the schedule's own name.
   static bool has_own_name(const ScheduleHead& schedule) { return schedule.accesses.has_value(); }
   static bool has_own_name(const TensorSchedule& schedule) {
     return schedule.accesses.has_value() && !schedule.completed;
@@ -336,7 +336,7 @@ class GemmPlanner {
     return schedule.completed ? passed_over_ : plan_.problems;
   }
 
-  // What is only transposed is copied in wide accesses where it can be.
+  // Adds variants on copies. Factors that are only transposed use wide accesses where they can.
   void add_on_copies(const TensorSchedule& schedule, const CopiedFactors& factors, Width width) {
     for (const int bytes : {widest_repack, 0}) {
       // A transpose is read along one index and written along another, in 16-byte accesses where
@@ -405,7 +405,7 @@ class GemmPlanner {
       // schedule.
       schedule.entries = said.entries;
       schedule.when.insert(schedule.when.begin(), said.when.begin(), said.when.end());
-      // What the user says wins over the row, entry by entry.
+      // The user's entries win over those of the row, entry by entry.
       const auto take = [](auto& into, const auto& from) {
         if (from) into = from;
       };
@@ -461,7 +461,7 @@ class GemmPlanner {
     }
   }
 
-  // Whether this row is taken for all sizes, so that no further one is needed at this width.
+  // Returns true if this row is taken for all sizes: no further row is needed at this width.
   bool add_variant_from_policy(const SimtPolicy& policy, Width width,
                                const std::array<bool, 2>& along_k) {
     const bool ring = policy.stages > 2;
@@ -502,7 +502,7 @@ class GemmPlanner {
     std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
     std::vector<Problem>& problems = schedule.of_script ? plan_.problems : of_policies;
     Facts facts = facts_;
-    if (schedule.of_script) {  // what a schedule asks for need not be asked again; the tile counts
+    if (schedule.of_script) {  // conditions of a schedule need not be asked again; tile counts
                                // of a policy say nothing about it
       for (const Predicate& condition : *given) facts.assume(condition);
     }

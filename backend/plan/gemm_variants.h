@@ -10,7 +10,7 @@
 
 namespace lay::plan {
 
-// Whether a family of plans, by the word that schedules have for it, multiplies products that have
+// Returns true if a family of plans, given by its name in schedules, multiplies products that have
 // scales.
 inline bool takes_scales(const std::string& family) {
   return family == "sm90";

@@ -36,7 +36,7 @@ Variant scalar_variant(const sema::Kernel& kernel, const std::string& reason,
   return variant;
 }
 
-// Whether every launch finds a variant.
+// Returns true if every launch finds a variant.
 bool is_complete(const Plan& plan) {
   return !plan.variants.empty() && unconditional(plan.variants.back());
 }
@@ -209,8 +209,8 @@ void plan_kernel(Plan& plan, const Target& target) {
   Facts facts = facts_of(*plan.kernel);
   auto form = recognise_scaled(plan.kernel, facts);
   // Four families: a product of two factors (GEMM), no reduction at all (permute, or tiles of an
-  // elementwise map), several products (launches), rows that are reduced (tile programs). What is
-  // none of them runs one thread an element.
+  // elementwise map), several products (launches), rows that are reduced (tile programs). Any other
+  // kernel runs one thread an element.
   if (const auto* no = std::get_if<NotGemm>(&form)) {
     const auto change = recognise_permute(*plan.kernel, facts);
     const auto* found = std::get_if<PermuteForm>(&change);
@@ -243,10 +243,17 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
     // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K <
     // 8. No launch takes such a variant, so it is not compiled.
     std::erase_if(plan.variants, [&](const Variant& variant) {
-      const bool is_tiled = std::holds_alternative<tile::Program>(variant.how);
-      return is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when);
+      // Sizes are searched for where conditions of other kernels joined: of a product by a launch
+      // before and of what it has in workspace.
+      const bool is_joined =
+          std::holds_alternative<tile::Program>(variant.how) || !variant.before.empty();
+      return is_joined ? never_holds(known, variant.when) : contradicts(known, variant.when);
     });
-    for (Variant& variant : plan.variants) variant.when = as_read_back(known, variant.when);
+    std::erase_if(plan.variants, [&](Variant& variant) {
+      auto when = as_read_back(known, variant.when);
+      if (when) variant.when = std::move(*when);
+      return !when;
+    });
     drop_unreached(plan.variants);
     make_names_unique(plan.variants);
   } catch (const Refusal& refusal) {

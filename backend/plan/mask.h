@@ -7,12 +7,12 @@
 
 namespace lay::plan {
 
-// Whether a condition compares whole numbers made of coordinates and sizes.
+// Returns true if a condition compares whole numbers made of coordinates and sizes.
 bool is_mask(const sema::Kernel& kernel, sema::NodeId condition);
 
-// C[m,n] = if condition then (what has the sum) else (what has not), or the other way round, under
-// casts: the condition and the value at which the sum counts. Of kernels with one output whose
-// condition compares whole numbers made of coordinates and sizes; nothing otherwise.
+// Returns the mask of C[m,n] = if condition then (with the sum) else (without it), or the reverse,
+// under casts: the condition, and its value where the sum counts. Nothing unless the kernel has one
+// output and the condition compares whole numbers made of coordinates and sizes.
 std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction);
 
 }  // namespace lay::plan

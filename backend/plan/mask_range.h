@@ -1,14 +1,14 @@
-// Whether a mask has its value anywhere in a tile, by the least and the greatest value of each side
-// of its comparisons: exact for a comparison of whole numbers made of coordinates and sizes, and
-// for what these make together never false where an element has the value.
+// Decides whether a mask has its value anywhere in a tile, by the least and greatest value of each
+// side of its comparisons: exact for a comparison of whole numbers made of coordinates and sizes; a
+// combination of comparisons is never false where an element has the value.
 //
 // `Numbers` says what arithmetic it is done in: numbers at plan time, terms of the IR in an emitted
 // kernel. It has
 //   Number number(std::int64_t), Number size(const Int&)
-//   std::optional<std::pair<Number, Number>> range(sema::IndexId)     over the tile, clipped to the
-//   output; nothing for
-//                                                                     an index that is none of the
-//                                                                     output
+//   std::optional<std::pair<Number, Number>> range(sema::IndexId)
+//       the values of the index over the tile,
+//       clipped to the output;
+//       nothing for an index that is none of the output
 //   Truth truth(bool)
 // and Number + - < <= > >=, Truth && ||.
 #pragma once

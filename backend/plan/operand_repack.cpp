@@ -17,8 +17,8 @@ namespace {
 
 constexpr int line_bits = 1024;  // of what memory moves at once: rows begin on whole lines
 constexpr int threads_of_copies = 256;
-// Of a tile that is not transposed, element by element: a thread has an element of each row. More
-// rows take registers for their addresses, and with them the blocks that keep memory busy.
+// Tile of a copy that is not transposed, element by element: a thread has an element of each row.
+// More rows take registers for their addresses, and so leave fewer blocks that keep memory busy.
 constexpr int tile_run = 256, tile_rows = 8;
 
 const sema::Tensor& tensor_of(const sema::Kernel& kernel, sema::TensorId id) {
@@ -262,7 +262,7 @@ struct Factors {
   Factor a, b;
 };
 
-// Whether the atom takes the product's first and second factor along m and along n.
+// The factors, the product's first and second, that the atom takes along m and along n.
 struct Takes {
   bool a, b;
 };
@@ -365,8 +365,8 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   copies->name = suffix.substr(1) + (bytes > 0 ? "_bytes" + std::to_string(bytes) : "");
   made->name += suffix;
   if (bytes > 0) made->name += "_bytes" + std::to_string(bytes);
-  // What the launcher keeps is aligned; what the copies ask of the caller's tensors, this variant
-  // does.
+  // Workspace that the launcher keeps is aligned. The alignment that copies ask of the caller's
+  // tensors becomes a condition of this variant.
   const auto is_copied = [&](sema::TensorId id) {
     return std::find(maker.copied().begin(), maker.copied().end(), id) != maker.copied().end();
   };

@@ -32,10 +32,10 @@ struct CopiedFactors {
                             // sizes allow them
 };
 
-// What is worth a variant of its own, the fewest copies first. Factors that TMA reads at no sizes
-// are in all of them, one that it reads wherever it reads the other in none of its own: then both
-// are copied, which also serves pointers that are not aligned. Empty where a factor that needs it
-// cannot be copied.
+// The choices of factors to copy that are worth a variant, the fewest copies first. All choices
+// have the factors that TMA reads at no sizes. A factor that TMA reads wherever it reads the other
+// is in none alone: then both are copied, which also serves pointers that are not aligned. Empty
+// where a factor that needs a copy cannot be copied.
 struct CopyChoices {
   std::vector<CopiedFactors> all;
   bool needed = false;  // TMA reads the factors as they lie at no sizes

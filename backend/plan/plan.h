@@ -46,7 +46,7 @@
 
 namespace lay::plan {
 
-// What TMA copies at once into a tile in shared memory.
+// The boxes that TMA copies at once into a tile in shared memory.
 struct TmaBoxes {
   std::vector<int> order;    // the tensor's modes, fastest first
   std::array<int, 2> box{};  // extents along (outer, k)
@@ -142,18 +142,18 @@ struct Alignment {
 struct BankConflicts {
   std::string access;  // "write A", "read B"
   int wavefronts = 1, least = 1;
-  const char* unit = "a warp";  // whose one access it is
+  const char* unit = "a warp";  // the unit that makes the one access
 };
 
-// What one K tile of a GEMM asks of an SM's share of the machine. Clocks of a
-// SM.
+// The demands that one K tile of a GEMM makes on an SM's share of the machine. Clocks are those of
+// an SM.
 struct TileWork {
   double bytes = 0;           // that a block loads through L2; what others load for it not counted
   double cache_clocks = 0;    // in which its share of the cache delivers them
   double product_clocks = 0;  // in which the products are done at the machine's rate
 };
 
-// What is known before sizes are; forecast.h has the rest.
+// The numbers that are known before sizes are; forecast.h has the rest.
 struct Prediction {
   int registers = 0;  // a thread
   int shared_bytes = 0;
@@ -173,7 +173,7 @@ struct WorkspaceTensor {
 };
 inline constexpr int workspace_alignment = 128;  // bytes, of the workspace too
 
-// Whether accesses to global memory are made as wide as they can be, at the price of conditions.
+// The widths of accesses to global memory; `vectors` (the widest) come at the price of conditions.
 enum class Width { vectors, elements };
 
 struct Plan;
@@ -187,7 +187,7 @@ struct Variant {
   // Launches that come first, in order: of each plan the first variant that takes the sizes
   // (launches/launch_sequence.h). One of them takes them wherever this one does.
   std::vector<std::shared_ptr<const Plan>> before;
-  sema::KernelPtr kernel;  // what is executed then: the plan's kernel, some of its tensors in
+  sema::KernelPtr kernel;  // the kernel executed then: the plan's kernel, some of its tensors in
                            // workspace; else null
   // The kernel whose operands a GEMM's schedule names, where it is not the plan's: its indices are
   // joined, factors stand after its sum, or launches before have computed what it reads. Else null.

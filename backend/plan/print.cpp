@@ -61,7 +61,7 @@ std::string box_text(const std::array<int, 2>& box, const std::string& outer, co
          (span > 16 ? ", swizzled over " + std::to_string(span) + " bytes" : "");
 }
 
-// What one operand's `smem` entry is, and below it how the operand gets there: the accesses follow
+// Adds one operand's `smem` entry, and below it how the operand gets there: the accesses follow
 // from the tile, the threads and the tensor's layout.
 void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::IndexId k_index,
                    const std::string& name, std::vector<std::string>& lines) {
@@ -79,9 +79,9 @@ void operand_lines(const sema::Kernel& kernel, const OperandCopy& copy, sema::In
                   "," + k + "): " + copy.threads.to_string());
 }
 
-// What `smem` calls the two operands: their tensors, as the script names them; A and B where one
-// tensor is both. One that a launch before has stored has the name of its role, or of the other
-// role where the script's tensor is called that.
+// The names that `smem` gives the two operands: their tensors' names in the script; A and B where
+// one tensor is both. An operand that a launch before has stored has the name of its role, or of
+// the other role where the script's tensor is called that.
 using OperandNames = std::array<std::string, 2>;
 
 template <class Gemm>
@@ -344,7 +344,7 @@ void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm
       lines.push_back(entry("repack " + names[i], accesses_text(width)));
 }
 
-// What is the same on every GPU that has this plan.
+// Adds the lines that are the same on every GPU that has this plan.
 void prediction_lines(const Prediction& prediction, std::vector<std::string>& lines) {
   lines.push_back("  // predicted: " + std::to_string(prediction.registers) +
                   " registers a thread, " + std::to_string(prediction.shared_bytes) +
@@ -385,8 +385,8 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
   // them or not: its variants are planned under the same facts.
   std::string dims, where;
   for (const sema::Dim& dim : kernel.dims) dims += (dims.empty() ? "" : ", ") + dim.name;
-  // What the caller's guards say of the dims holds for a repack as well, and its plan depends on
-  // it.
+  // The guards that the caller has on the dims hold for a repack as well, and its plan depends on
+  // them.
   for (const Guard& guard : kernel.guards)
     where += (where.empty() ? " where " : " and ") + guard.predicate.to_string();
   // One launch, but each copy printed as a kernel of its own that a script can hold:
@@ -493,7 +493,7 @@ std::string rounded(double number) {
   return std::to_string(std::llround(number));
 }
 
-// What the GPU that is planned for makes of it.
+// Returns the line about the GPU that is planned for.
 std::string machine_line(const Prediction& prediction) {
   // Behind the schedule, since it depends on the GPU: the text of a schedule does not.
   std::string line = "// an SM has room for " + std::to_string(prediction.blocks) +
@@ -570,7 +570,7 @@ std::string print_with(const Plan& plan,
   for (const Variant& variant : plan.variants) {
     for (const auto& before : variant.before) {
       if (split_program(variant)) continue;  // the variant's own schedule says it
-      // What a launch computes for a product is said with it; stages of reductions say it alone.
+      // A launch's work for a product is printed with it; stages of reductions are printed alone.
       const bool computes = before->variants[0].is_stage && !variant.is_stage;
       if (computes) {
         if (said.insert(before->kernel->name).second) text += launch_text(*before);

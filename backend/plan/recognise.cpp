@@ -68,14 +68,14 @@ Int step(const Kernel& kernel, const Factor& factor, IndexId index) {
   return leaves(layout[static_cast<int>(mode)].stride)[0].value();
 }
 
-// Of the target's indices that only `in` has, the one that steps least; where that is not known,
-// the last.
+// Returns, among the target's indices that only `in` has, the one that steps least; where that is
+// not known, the last.
 IndexId own_index(const Kernel& kernel, const Facts& facts, const Factor& in, const Factor& out) {
   IndexId best = -1;
   for (IndexId index : kernel.assignments[0].indices) {
     if (!in.has(index) || out.has(index)) continue;
-    // Of several own indices the one with the smallest stride becomes m or n, the others batches:
-    // it is what vectors and TMA run along.
+    // Among several own indices the one with the smallest stride becomes m or n, the others
+    // batches: it is the index that vectors and TMA run along.
     const bool farther =
         best >= 0 && facts.proves(less_equal(step(kernel, in, best), step(kernel, in, index)));
     if (!farther) best = index;
@@ -136,7 +136,7 @@ std::variant<std::array<Factor, 2>, NotGemm> operands_among(const Kernel& kernel
 // The kernel whose indices have been joined, the given one where none has.
 KernelPtr coalesced(const KernelPtr& kernel, Kernel coalesced) {
   KernelPtr joined = std::make_shared<const Kernel>(std::move(coalesced));
-  // What joins or splits an index gives a tensor another layout.
+  // An index that is joined or split gives a tensor another layout.
   const auto same = [](const Tensor& a, const Tensor& b) { return a.layout == b.layout; };
   return std::equal(joined->tensors.begin(), joined->tensors.end(), kernel->tensors.begin(), same)
              ? kernel

@@ -1,15 +1,15 @@
-// Whether a checked kernel has the form of a GEMM:
+// Decides whether a checked kernel has the form of a GEMM:
 //
-//   for every assignment:  T[m, n, batch...] = epilogue(sum[k](A[m,k,batch...] * B[n,k,batch...]),
-//   m, n, batch..., ...)
+//   for every assignment:
+//     T[m, n, batch...] = epilogue(sum[k](A[m,k,batch...] * B[n,k,batch...]), m, n, batch..., ...)
 //
 // with one contraction over one index in all of them, indices bare and in any order, and factors
 // that are loads or casts of loads. A is the factor that has, alone, the first such index of the
 // first target. m is the index of A alone, n that of B alone, which steps least in the factor's
 // memory; all further indices of the target are batches, whether A and B depend on them or not:
 //
-//   C[l,m,n] = sum[k](A[l,m,k] * B[n,k]) with A (L,M,K):(M*K,K,1)     l is a batch, for K is less
-//   than M*K
+//   C[l,m,n] = sum[k](A[l,m,k] * B[n,k]) with A (L,M,K):(M*K,K,1)
+//                                               l is a batch, for K is less than M*K
 //
 // Where it is asked for, the product may have further factors that are constant within groups of k
 // (scales/group_scale.h).

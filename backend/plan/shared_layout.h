@@ -1,5 +1,5 @@
-// What a schedule may ask of a tile in shared memory: a layout that holds each of its elements
-// once.
+// Checks the layout that a schedule asks for a tile in shared memory: it must hold each of the
+// tile's elements once.
 #pragma once
 
 #include <optional>

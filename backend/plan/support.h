@@ -1,4 +1,4 @@
-// What a checked kernel may ask of the backend at all.
+// Checks that the backend supports what a checked kernel asks for.
 #pragma once
 
 #include <vector>

@@ -26,7 +26,7 @@ struct TensorGemm {
   std::vector<int>
       vectors;  // of each assignment, from registers: elements along n that one access writes
   Layout
-      order;  // what takes a tile (a block, a cluster) -> (tile m, tile n, batch...): basis strides
+      order;  // the block or cluster that takes a tile -> (tile m, tile n, batch...): basis strides
 
   // The part of the tile that one group has.
   std::array<int, 2> part() const { return {tile[0] / groups[0], tile[1] / groups[1]}; }

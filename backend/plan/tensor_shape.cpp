@@ -16,7 +16,7 @@ std::string text(ElementType type) {
   return std::string(element_name(type));
 }
 
-// Whether they cover the tile exactly once; the variants of a plan ask again.
+// Returns true if they cover the tile exactly once; the variants of a plan ask again.
 bool is_cover(const Layout& accumulators, const std::array<int, 3>& tile) {
   static Memo<std::string, bool> known;
   return known(accumulators.to_string() + tuple_text(tile), [&] {

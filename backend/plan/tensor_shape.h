@@ -1,5 +1,5 @@
-// What the shapes of GEMMs on tensor cores have in common: what follows from a schedule's atom,
-// tile and groups, checked.
+// The common parts of the shapes of GEMMs on tensor cores: consequences of a schedule's atom, tile
+// and groups, checked.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace lay::plan {
 
-// What is to be shaped, and what is found out about it: conditions that vectors need, and problems.
+// The GEMM to be shaped, and the results: conditions that vectors need, and problems.
 struct TensorShaping {
   const sema::Kernel& kernel;
   const GemmForm& form;
@@ -40,13 +40,13 @@ struct AtomDemand {
   bool converts = false;
 };
 
-// Whether tensor cores multiply a factor of the product, `value`, as its load lies in memory: under
-// casts at most that they do themselves, which change no value. f32(bf16) is one.
+// Returns true if tensor cores multiply a factor of the product, `value`, as its load lies in
+// memory: under casts at most that they do themselves, which change no value. f32(bf16) is one.
 bool is_as_stored(const sema::Kernel& kernel, const GemmForm& form, sema::NodeId value,
                   sema::NodeId load);
 
-// Whether an atom of floats of that type gets the factor by a conversion in registers: each of its
-// values is one of the type. bf16 has all of s8 and e4m3.
+// Returns true if an atom of floats of that type gets the factor by a conversion in registers: each
+// of its values is one of the type. bf16 has all of s8 and e4m3.
 bool is_convertible(const sema::Kernel& kernel, sema::NodeId value, ElementType type);
 
 // Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's),

@@ -9,11 +9,11 @@ namespace lay::plan {
 
 namespace {
 
-// Whether the family's atoms get the factors of the product: as they lie in memory, or for sm80
-// converted in registers.
+// Returns true if the family's atoms get the factors of the product: as they lie in memory, or for
+// sm80 converted in registers.
 bool takes_factors(const sema::Kernel& kernel, const GemmForm& form, const std::string& family,
                    const std::optional<sema::Atom>& atom) {
-  // Whether the types fit is asked where the atom is chosen, which says what is wrong with them.
+  // The types themselves are checked where the atom is chosen, which says what is wrong with them.
   // This is about casts in between: f32(f16(e4m3)) into an atom of f16 is what sm80 converts
   // itself, and f32(bf16(f16)) is neither as stored nor exact in f16.
   const auto takes = [&](sema::NodeId value, sema::NodeId load, ElementType sema::Atom::*type) {

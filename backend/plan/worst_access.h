@@ -9,7 +9,7 @@
 
 namespace lay::plan {
 
-// What an access takes, and the least that one of that width can take.
+// The wavefronts of an access, and the least that one of that width can take.
 struct Wavefront {
   int taken = 0, least = 0;
 };

@@ -29,7 +29,7 @@ struct Rate {
 // Sizes in bytes; "block_" and "sm_" say of what it is the most.
 struct Target {
   std::string name;    // "h200"
-  std::string device;  // what the driver's name of such a GPU holds: "H200"
+  std::string device;  // part of the driver's name of such a GPU: "H200"
   // As the compiler takes it: "sm_90a"
   std::string architecture;
   // Compute capability, times ten.
@@ -78,7 +78,7 @@ const std::vector<Target>& targets();
 // neither.
 const Target* find_target(std::string_view name);
 
-// What plans are made for where nobody says: the GPU whose kernels were measured.
+// Returns the target of plans that name no GPU: the GPU whose kernels were measured.
 const Target& default_target();
 
 // The description of a device: that of its name if the library has one, else of the latest

@@ -3,8 +3,8 @@
 //   bind(program, {((32,4),(8,4)):((8@1,1@0),(1@1,256@1)), 8}, 16, facts)
 //
 // sets the extents of tiles (4 rows, 1024 columns), the thread-value layout, and for each copy the
-// elements of one access, at most 16 bytes. What an access needs of sizes and pointers becomes a
-// condition of the variant.
+// elements of one access, at most 16 bytes. The demands that an access makes on sizes and pointers
+// become conditions of the variant.
 #pragma once
 
 #include <optional>
@@ -50,8 +50,8 @@ std::optional<std::string> fault_of(const Distribution& threads, int most_thread
 std::optional<Bound> bind(Program program, const Distribution& threads, int access_bytes,
                           const Facts& facts);
 
-// What is held of a reduction on its way, the result first: of a position the extreme too. Truth
-// values are held as 0 and 1.
+// Returns the types of the values that a reduction holds on its way, the result first: a reduction
+// to a position holds the extreme too. Truth values are held as 0 and 1.
 std::vector<ElementType> partial_types(const Program& program, TileId reduction);
 
 // Bytes of shared memory that a block takes to join values of several warps and blocks.

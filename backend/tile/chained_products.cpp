@@ -106,7 +106,7 @@ Kernel with_own_summed_index(const Kernel& kernel) {
     const auto id = static_cast<NodeId>(n);
     Node node = sema::remapped(from.nodes[n], copy.now());
     if (is_product_of_loads(from, id)) {
-      // What is below the sum is copied once more, with the other index.
+      // The nodes below the sum are copied once more, with the other index.
       std::map<NodeId, NodeId> below;
       const auto renamed = [&](const auto& self, NodeId at) -> NodeId {
         if (const auto known = below.find(at); known != below.end()) return known->second;
@@ -331,8 +331,8 @@ class ChainFormer {
     return std::nullopt;
   }
 
-  // Of a load: the index that walks a mode alone, one of these two; other coordinates are of the
-  // batch.
+  // Returns true if two coordinates of the load are bare indices among these two; all its other
+  // coordinates must be of the batch.
   bool walks(NodeId load, IndexId one, IndexId two) const {
     int found = 0;
     for (const NodeId coordinate : kernel_.load(load).coordinate) {

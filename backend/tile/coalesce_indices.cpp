@@ -97,9 +97,9 @@ class Coalescer {
     return false;
   }
 
-  // Whether the outer index may become a quotient here, where the inner one does not stand: in a
-  // load that lacks an index of the kernel's sum. An operand of the sum that has the outer index
-  // alone is another batch or another group of heads.
+  // Returns true if the outer index may become a quotient in this access, which lacks the inner
+  // one: a load that lacks an index of the kernel's sum. An operand of the sum that has only the
+  // outer index is another batch or another group of heads.
   bool takes_quotient(const Access& access, IndexId inner) const {
     if (!quotients_ || kernel_.tensor(access.tensor).access != sema::Access::input) return false;
     const Int& extent = kernel_.index(inner).extent;
@@ -199,7 +199,7 @@ class Coalescer {
     kernel_ = rename_indices(kernel_, {});
   }
 
-  // What is left of the outer index is the quotient of the inner one, which stands for both now.
+  // Replaces what is left of the outer index by the quotient of the inner one, which is both now.
   void replace_by_quotient(IndexId outer, IndexId inner, const Int& divisor) {
     const Span where = kernel_.index(inner).where;
     const auto number = [&]() -> Node {

@@ -10,7 +10,7 @@ using sema::NodeId;
 
 namespace {
 
-// Whether the node itself is right for some values of its indices only.
+// Returns true if the node by itself is valid for some values of its indices only.
 bool may_fail(const sema::Kernel& kernel, const sema::Node& node) {
   if (const auto* load = std::get_if<sema::Load>(&node.what))
     return std::any_of(load->coordinate.begin(), load->coordinate.end(),

@@ -1,4 +1,4 @@
-// What a pass may compute ahead of where the kernel asks for it.
+// Defines which values a pass may compute ahead of the place where the kernel asks for them.
 //
 //   y[i] = if i > 0 then sum[k](x[i-1] * x[k]) else 7       the sum of i = 0 would read x[-1]
 #pragma once

@@ -33,7 +33,7 @@ const sema::Reduce* reduction(const Kernel& kernel, NodeId id) {
   return std::get_if<sema::Reduce>(&kernel.node(id).what);
 }
 
-// What becomes rows and what columns.
+// The indices that become rows, and those that become columns.
 struct Sides {
   Indices rows, columns;
 };
@@ -108,8 +108,8 @@ class Former {
     return gathers_rows() ? std::nullopt : std::optional(no);
   }
 
-  // Whether rows are read at coordinates of their own, and every tensor along the columns. Maps of
-  // other tensors are permutations.
+  // Returns true if some rows are read at computed coordinates, and every tensor along the columns.
+  // Maps of other tensors are permutations.
   bool gathers_rows() const {
     bool gathers = false;
     Facts facts = facts_;
@@ -237,7 +237,7 @@ class Former {
     return indices;
   }
 
-  // Whether a value needs neither columns nor reductions.
+  // Returns true if a value needs neither columns nor reductions.
   bool is_of_row(NodeId id) const {
     const auto below = sema::reachable(kernel_, {id});
     for (std::size_t node = 0; node < below.size(); ++node) {
@@ -263,7 +263,7 @@ class Former {
   struct Site {
     NodeId reduce = -1;       // the reduction, or
     int assignment = -1;      // the output
-    NodeId root = -1;         // what is computed at each element
+    NodeId root = -1;         // computed at each element
     int level = 0;            // reductions that depend on one another have ascending levels, from 1
     std::vector<char> needs;  // by node: computed here; reductions end the walk
   };

@@ -1,13 +1,13 @@
-// Which nodes of the kernel tiles hold at a place of the program: what a map or a reduction reads
-// there instead of computing it.
+// The nodes of the kernel that tiles hold at a place of the program: a map or a reduction reads
+// them there instead of computing them.
 //
 //   HeldValues held(program);
 //   for each statement in order: held.enter(loop), its body, held.leave(); held.after(statement)
 //
 // A copy or map holds its node from there on. A reduction, or a sum of products, is complete when
 // the loop in sequence around it ends, where that walks its axis, and else at once; one that
-// rescales others is held on its way too. What else a loop in sequence or over the grid holds is
-// gone after it.
+// rescales others is held on its way too. Other nodes that a loop in sequence or over the grid
+// holds are gone after the loop.
 #pragma once
 
 #include <map>

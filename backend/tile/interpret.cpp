@@ -318,7 +318,7 @@ class Interpreter {
       sema::Joined& joined = tile(out).joined[place(out)];
       const Computed before = joined.total;
       each({along}, [&] { with_tiles(axes, [&] { values_.join(over, type, joined); }); });
-      // Of values that are all -inf there is nothing to rescale yet.
+      // While all values are -inf there is nothing to rescale.
       if (rescales.empty() || values_.is_minus_infinity(joined.total)) return;
       each_sum(rescales, own, [&](Computed& total, ElementType of) {
         total = values_.rescaled(total, before, joined.total, of);
@@ -353,7 +353,7 @@ class Interpreter {
     });
   }
 
-  // What was joined so far is the value; in a loop in sequence the next step goes on from there.
+  // Makes the joined values the tile's; in a loop in sequence the next step goes on from them.
   void finish(TileId id) {
     each(program_.tile(id).axes, [&] {
       tile(id).values[place(id)] =

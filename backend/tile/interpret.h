@@ -1,12 +1,12 @@
-// What a tile program means: plain loops over its tiles, an element at a time, with the arithmetic
-// of the reference (sema/kernel/node_values.h).
+// The meaning of a tile program: plain loops over its tiles, an element at a time, with the
+// arithmetic of the reference (sema/kernel/node_values.h).
 //
 //   interpret(program, call)      the outputs that reference(kernel, ...) has, up to the order in
 //                                 which a reduction joins its values
 //
 // An unbound program has tiles of the sizes given here, a bound one its own. Threads do not occur.
-// What a right program never does is a std::logic_error: reading an element of a tile that was not
-// written, storing an element of an output twice or never.
+// A wrong program ends in a std::logic_error if it reads an element of a tile that was not written,
+// or stores an element of an output twice or never.
 #pragma once
 
 #include "backend/tile/program.h"

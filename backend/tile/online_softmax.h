@@ -16,11 +16,11 @@
 
 namespace lay::tile {
 
-// Whether the node is exp(x - m), where m is the maximum of x.
+// Returns true if the node is exp(x - m), where m is the maximum of x.
 bool is_exponential(const sema::Kernel& kernel, sema::NodeId id, sema::NodeId maximum);
 
-// Whether a value is a multiple of exp(x - m): it times or divided by what does not depend on m,
-// under casts between floating-point types.
+// Returns true if a value is a multiple of exp(x - m): that times or divided by a value that does
+// not depend on m, under casts between floating-point types.
 bool is_multiple_of_exponential(const sema::Kernel& kernel, sema::NodeId id, sema::NodeId maximum);
 
 }  // namespace lay::tile

@@ -83,16 +83,16 @@ struct Tile {
 struct Stmt;
 using Block = std::vector<Stmt>;
 
-// A truth value of each row, held by a tile, and which of both it must be.
+// A truth value of each row, held by a tile, and the value that it must have.
 struct Condition {
   TileId tile = -1;
   bool holds = true;
 
   friend bool operator==(const Condition&, const Condition&) = default;
 };
-// dst <- src, one of them in global memory. What lies outside of the kernel's extents is neither
-// read nor written; in registers and shared memory it is 0. A load may have conditions: rows where
-// one of them does not hold are not read, and are 0.
+// dst <- src, one of them in global memory. Elements outside of the kernel's extents are neither
+// read nor written; in registers and shared memory they are 0. A load may have conditions: rows
+// where one of them does not hold are not read, and are 0.
 struct Copy {
   TileId dst = -1, src = -1;
   int vector = 1;       // elements of one access; bound
@@ -180,7 +180,7 @@ struct Distribution {
 struct Warpgroups {
   int consumers = 2;
   std::array<int, 2> registers{24, 240};  // a thread: of the producer and of a consumer
-  int sms = 132;                          // as many blocks take tile after tile
+  int sms = 132;                          // the number of blocks, which take tile after tile
 
   int threads() const { return 128 * (1 + consumers); }
 
@@ -203,10 +203,10 @@ struct Program {
   const Axis& axis(AxisId id) const { return axes[static_cast<std::size_t>(id)]; }
   const Tile& tile(TileId id) const { return tiles[static_cast<std::size_t>(id)]; }
   bool is_bound() const { return threads.has_value() || warpgroups.has_value(); }
-  // Whether it multiplies tiles.
+  // Returns true if the program multiplies tiles.
   bool has_products() const;
 
-  // Of one kernel: the pointers are equal.
+  // Equal programs belong to one kernel: the pointers are equal.
   friend bool operator==(const Program&, const Program&) = default;
 };
 

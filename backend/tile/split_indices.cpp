@@ -52,7 +52,7 @@ class IndexSplitter {
     return false;
   }
 
-  // What the index is divided by; nothing where it is not, or is used in another way.
+  // Returns the index's divisor; nothing if the index is not divided, or is used in another way.
   std::optional<Int> divisor_of(IndexId index) const {
     std::optional<Int> divisor;
     for (const Node& node : kernel_.nodes) {

@@ -15,10 +15,10 @@ namespace lay::tile {
 // only if no other is.
 int unit_mode(Facts& facts, const Layout& tensor);
 
-// What must hold so that `vector` elements along the mode, from a coordinate that is a multiple of
-// `vector`, are consecutive, inside the tensor or outside as a whole, and at an offset that is a
-// multiple of `vector`. Conditions that the facts prove are left out; one that they refute gives
-// `never`.
+// Returns the conditions under which `vector` elements along the mode, from a coordinate that is a
+// multiple of `vector`, are consecutive, inside the tensor or outside as a whole, and at an offset
+// that is a multiple of `vector`. Leaves out conditions that the facts prove; one that they refute
+// gives `never`.
 std::vector<Predicate> vector_conditions(Facts& facts, const Layout& tensor, int mode, int vector);
 
 }  // namespace lay::tile

@@ -472,7 +472,7 @@ class Verifier {
       problem("product", "an instruction is bound before the program is");
   }
 
-  // What the node is computed from is there: tiles, or elements that are read where they are used.
+  // Checks that the node's inputs are there: tiles, or elements that are read where they are used.
   void reads(NodeId root) {
     std::vector<NodeId> open{root};
     std::set<NodeId> seen;

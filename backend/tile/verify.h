@@ -1,15 +1,15 @@
-// Whether a tile program makes sense: what the passes, the interpreter and expand may rely on.
+// The rules of a tile program: what the passes, the interpreter and expand may rely on.
 //
 // Ids are in range and names are unique. An axis has the extent of its indices, a tile the axes
 // that its values depend on. Loops nest: the grid outside, then the columns. A copy joins a tile in
 // global memory and one in registers or shared memory of the same node, element and axes. A product
 // adds up tiles whose values are the factors of its node. A maximum that is read on its way
 // rescales every sum that reads it (online_softmax.h). A tile is written by one statement, before
-// it is read; a reduction is read once it is complete, and what a loop in sequence holds inside it
-// only. Every output is stored once. A bound program has threads that cover the tile of its axes,
-// and accesses that they can make.
+// it is read; a reduction is read once it is complete, and a tile that a loop in sequence holds is
+// read only inside that loop. Every output is stored once. A bound program has threads that cover
+// the tile of its axes, and accesses that they can make.
 //
-// What is found is our bug, never the user's.
+// A problem found here is our bug, never the user's.
 #pragma once
 
 #include <string>

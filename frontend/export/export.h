@@ -10,8 +10,8 @@
 //     NumPy to_latex(x) the picture, as TikZ
 //
 // Law: what a text says has the values of the layout, at every coordinate, for all sizes that the
-// guards allow. What it does not say stands in a comment; where nothing can be said, Refusal
-// "export" says why.
+// guards allow. Parts that the text does not say stand in a comment; where nothing can be said,
+// Refusal "export" says why.
 
 #include <optional>
 #include <string>

@@ -20,7 +20,7 @@ extern const char* const floor_div_helper;
 // A name of a size that is none of the words of the language.
 std::string size_name(const std::string& name, Code code);
 
-// Whether the form alone shows that it is at least 0, as sizes are.
+// Returns true if the form alone shows that `value` is at least 0, as sizes are.
 bool seen_not_negative(const Int& value);
 
 }  // namespace lay::exports

@@ -83,8 +83,8 @@ struct Operation {
   // coordinate of the operand each element of the result comes from. Where that is not so, or
   // without it, elements are told by their values.
   std::optional<AnyLayout> origin = {};
-  // Of a slice or a tile of the operand: its values count from where it begins there, unlike the
-  // operand's.
+  // True for a slice or a tile of the operand: its values count from where it begins there, unlike
+  // the operand's.
   bool is_part = false;
 };
 Picture draw_operation(const Operation& operation, const DrawOptions& options = {});

@@ -26,7 +26,7 @@ std::string heading(const Named& value) {
   return value.name.empty() || value.name == text ? text : value.name + " = " + text;
 }
 
-// What a page calls the elements of the operand, and the copies of a product.
+// Returns the link that a page gives an element of the operand, or a copy of a product.
 std::string element_link(std::int64_t index) {
   return "e" + std::to_string(index);
 }
@@ -76,8 +76,8 @@ class Matching {
   std::map<std::string, std::int64_t> index_;
 };
 
-// Whether the result has the operand's values where the origin says so. An operation may give other
-// values (a recast), or read what its operand's strides are. A part counts from where it begins.
+// Returns true if the result has the operand's values where the origin says so. An operation may
+// give other values (a recast), or read its operand's strides. A part counts from where it begins.
 bool origin_holds(const Operation& operation, const Limits& limits) {
   if (operation.is_part) return true;
   const Field result(operation.result.layout, limits), origin(*operation.origin, limits);

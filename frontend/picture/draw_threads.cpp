@@ -99,7 +99,7 @@ void note(Panel& panel, const Tally& tally) {
   say(tally.outside, " value lies outside the tile", " values lie outside the tile");
 }
 
-// How many values name each place of the whole tile, also where only a part of it is drawn.
+// The number of values that name each place of the whole tile, also where only a part is drawn.
 using Holders = std::unordered_map<std::int64_t, int>;
 
 Tally tally_of(const Holders& holders, const Target& target, std::int64_t outside) {

@@ -15,7 +15,7 @@
 
 namespace lay::picture {
 
-// How much is drawn. Beyond it a picture shows a corner and says so.
+// The most that is drawn. Beyond it a picture shows a corner and says so.
 struct Limits {
   int cells = 16384;  // boxes of one picture
   // Rows or columns of a panel, where the other side is as long.
@@ -24,7 +24,7 @@ struct Limits {
   int longest = 1024;
   int slices = 16;  // panels
   int line = 512;   // offsets of an address line
-  // Whether `all = true` draws the rest, which the note of a corner says then.
+  // True if `all = true` draws the rest, which the note of a corner says then.
   bool can_be_lifted = true;
 
   // Boxes of several pictures together: two grids and their address lines.
@@ -35,7 +35,7 @@ struct Limits {
     return {
         .cells = 1024, .side = 32, .longest = 64, .slices = 16, .line = 64, .can_be_lifted = false};
   }
-  // Of a picture that is asked for whole: what a browser still draws.
+  // Returns the limits of a picture that is asked for whole: what a browser still draws.
   static Limits all() {
     return {.cells = 1 << 20,
             .side = 1 << 10,
@@ -70,7 +70,7 @@ class Field {
   std::int64_t index(int slice, int row, int column) const;
   // "(_,_,3)"; empty for a layout of rank 2 or less.
   std::string slice_text(int slice) const;
-  // What was left out, in words; empty if nothing was.
+  // Returns what was left out, in words; empty if nothing was.
   std::string left_out() const;
 
  private:

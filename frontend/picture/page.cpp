@@ -1,4 +1,4 @@
-// A picture as one HTML page. What it does is said in the script below; it asks nothing of any
+// A picture as one HTML page. The script below says what the page does; it asks nothing of any
 // other place.
 #include "frontend/picture/escape.h"
 #include "frontend/picture/render.h"
@@ -142,7 +142,7 @@ std::string choice(const std::string& value, const std::string& words, bool chos
          (chosen ? " checked" : "") + "> " + words + "</label>\n";
 }
 
-// Whether boxes say something else than their offsets.
+// Returns true if boxes say something else than their offsets.
 bool says_more(const Picture& picture) {
   for (const Panel& panel : picture.panels)
     for (const Box& box : panel.boxes)

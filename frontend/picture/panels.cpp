@@ -31,7 +31,7 @@ Panel panel_of_slice(const Field& field, int slice, const Dress& dress) {
   return panel;
 }
 
-// What the offsets of a field are: how many boxes reach each.
+// The offsets of a field, and the boxes that reach each.
 struct Reached {
   std::int64_t least = 0, greatest = 0;
   std::map<std::int64_t, std::vector<Place>> boxes;

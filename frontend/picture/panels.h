@@ -33,8 +33,8 @@ std::vector<Panel> line_panels(const std::string& title, const Field& field, con
 void add_page_line(Picture& picture, const std::string& title, const Field& field,
                    const Limits& limits, const Dress& dress);
 
-// Whether the offsets, all of which are drawn, leave gaps or meet: whether the line says what the
-// grid does not.
+// Returns true if the offsets, all of which are drawn, leave gaps or meet: then the line says what
+// the grid does not.
 bool worth_a_line(const Field& field);
 
 }  // namespace lay::picture

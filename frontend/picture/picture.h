@@ -27,7 +27,7 @@ enum class BoxKind : uint8_t {
   past_the_end,  // of an operand: what a divide that rounds up reaches beyond it
 };
 
-// What a box says, and what a page says of it when it is pointed at; texts that do not apply are
+// The texts of a box, and those of a page when the box is pointed at; texts that do not apply are
 // empty.
 struct Box {
   BoxKind kind = BoxKind::cell;

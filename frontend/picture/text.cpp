@@ -111,7 +111,7 @@ class PanelText {
     return plain(marks_ ? box.label + box.mark : box.label);
   }
 
-  // How many rows from here on are gaps alone, on an address line.
+  // Returns how many rows from here on are gaps alone, on an address line.
   int rows_of_gaps(int row) const {
     int gaps = 0;
     for (; panel_.is_line && row < panel_.rows; ++row, ++gaps)
@@ -271,7 +271,7 @@ void append_panels(Lines& all, const Picture& picture, const TextOptions& option
       TextOptions whole = options;
       whole.cut = false;
       Block block = multiply_add_block(&panel, whole, marks);
-      // What does not fit stands panel by panel, each cut as others are.
+      // A block that does not fit stands panel by panel, each cut as others are.
       if (!options.cut || options.columns == 0 || block.width <= options.columns) {
         flush();
         beside.push_back(std::move(block));

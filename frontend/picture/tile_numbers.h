@@ -19,10 +19,10 @@ class TileNumbers {
   // Nothing for an operation that makes no tiles.
   static std::optional<TileNumbers> of_operation(const Operation& operation);
 
-  // Of the element at a 1-D index of the result.
+  // Returns the tile, or the copy, of the element at a 1-D index of the result.
   std::int64_t of(std::int64_t index) const;
-  // Of a product: the index in the operand of the element that stands there, which the parts of the
-  // coordinate that do not number the copy count.
+  // Returns, for a product, the index in the operand of the element that stands there, which the
+  // parts of the coordinate that do not number the copy count.
   std::int64_t element(std::int64_t index) const;
   // A product repeats its operand: the tiles are copies of it.
   bool are_copies() const { return copies_; }

@@ -180,7 +180,7 @@ bool is_library(const Session& session, const Closure& closure) {
   return session.sources[closure.tree->file].name.starts_with("stdlib/");
 }
 
-// What goes wrong inside a library's def is shown at the user's call, its labels at the call's
+// Shows an error inside a library's def at the user's call, its labels at the call's
 // arguments.
 [[noreturn]] void blame_call(Diagnostic d, const std::string& callee,
                              const std::vector<Span>& operands, Span whole) {
@@ -242,7 +242,7 @@ Value apply_function(Session& session, const FunctionPtr& f,
                      const std::vector<CallArgument>& arguments, Span whole,
                      const std::vector<Value>& indices = {});
 
-// What runs the call, and where it is refused what else would have worked.
+// Runs the call; where it is refused, adds what else would have worked.
 template <typename Run>
 Value repaired(Session& session, const FunctionPtr& f, const std::vector<CallArgument>& arguments,
                Span whole, const std::vector<Value>& indices, const Run& run) {

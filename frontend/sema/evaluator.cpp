@@ -106,7 +106,7 @@ std::string signature_of(const std::string& name, const std::vector<syntax::Para
   return signature + ")";
 }
 
-// What is known of a size that is not known yet; nothing of other values.
+// Returns what is known of a size without a known number; nothing for other values.
 std::optional<std::string> size_law(const Session& session, const Value& value) {
   const auto* t = value.as<Tuple>();
   if (!t || !t->is_int() || !t->value().dim_id()) return std::nullopt;

@@ -37,7 +37,7 @@ namespace lay::sema {
 
 enum class Mode { check, run };
 
-// What the evaluator asks of the world. A function may throw Refusal (its code and message are
+// The evaluator's requests to the world. A function may throw Refusal (its code and message are
 // shown at the place of the call); one that is empty makes its call an error `unavailable`.
 struct Host {
   // A line, or several with newlines between.
@@ -80,7 +80,7 @@ struct Finding {
 
 struct Definition;
 
-// What one statement came to.
+// The outcome of one statement.
 struct Outcome {
   Span where;
   std::vector<std::string> names;  // that the statement defines, if it does and is no error
@@ -117,7 +117,7 @@ class Evaluator {
   Outcome evaluate(const std::shared_ptr<const syntax::Tree>& tree,
                    const syntax::Statement& statement);
 
-  // Whether pictures from here on are drawn for TeX.
+  // Draws pictures from here on for TeX, if `on`.
   void draw_for_tex(bool on);
 
   // Gives a value a name, as a `let` would: a REPL's results. `made_by` is what `explain` and
@@ -127,7 +127,7 @@ class Evaluator {
 
   // The kernels defined so far, in order, each with the schedules given so far.
   std::vector<KernelPtr> kernels() const;
-  // How many times a kernel was called (a script that calls none leaves running them to the
+  // Returns how many times a kernel was called (a script that calls none leaves running them to the
   // command).
   int kernel_calls() const;
 
@@ -136,7 +136,7 @@ class Evaluator {
   // The value with conditions that are decided by now in place of undecided ones: what a REPL
   // shows.
   Value settled(const Value& value) const;
-  // What `print` writes for the value: its text, and for a layout of rank 2 the table.
+  // Returns what `print` writes for the value: its text, and for a layout of rank 2 the table.
   std::string printed(const Value& value) const;
 
   // The value as text for another tool (frontend/sema/show/export.h).

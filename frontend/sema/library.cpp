@@ -50,8 +50,8 @@ class Library {
     return value;
   }
 
-  // Of an error in a file of the user's: "/home/anna/.local/share/lay/policies/tuned_sm90.lay:12:
-  // ".
+  // Returns the place of an error in a file of the user's:
+  // "/home/anna/.local/share/lay/policies/tuned_sm90.lay:12: ".
   std::string place(const std::string& name, const Diagnostic& d) const {
     if (path_.empty()) return "";
     const bool in_file =

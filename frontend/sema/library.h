@@ -28,11 +28,11 @@ using LibraryArgument =
 Atom library_atom(const std::string& library, const std::string& name,
                   const std::vector<LibraryArgument>& arguments);
 
-// Text that is asked as a library under this name from now on, in place of what was: a file of the
-// user's, read from `path`, which messages name. What it refuses is known when it is asked.
+// Adds a library under this name from now on, in place of the one before: a file of the user's,
+// read from `path`, which messages name. Its refusals are known when it is asked.
 void add_library(const std::string& name, const std::string& path, const std::string& text);
 
-// Whether there is such a library: one that was added, or an embedded one.
+// Returns true if there is such a library: one that was added, or an embedded one.
 bool has_library(const std::string& name);
 // Where its text stands: the path of one that was added, "stdlib/policies/sm90.lay" of an embedded
 // one.
@@ -55,8 +55,8 @@ struct Policy {
   std::vector<ScheduleEntry> entries;
 };
 
-// What conditions are about: an output of m x n elements and `batches` of them, sums over k, the
-// SMs of the GPU.
+// The sizes that conditions are about: an output of m x n elements and `batches` of them, sums over
+// k, the SMs of the GPU.
 struct ProblemSize {
   Int m, n, k, batches;
   int sms = 0;

@@ -176,7 +176,7 @@ bool is_word(const std::string& name) {
        where, {}, std::move(notes));
 }
 
-// What a name of CuTe, C++ or Python is in Lay, where that has no such name.
+// Returns what a name of CuTe, C++ or Python is in Lay, where that has no such name.
 std::string of_other_language(const std::string& name) {
   static const std::map<std::string, std::string> words = {
       {"True", "write true"},

@@ -80,7 +80,7 @@ class Session {
   std::map<std::string, Int> dims;
   std::shared_ptr<Module> main = std::make_shared<Module>();
 
-  // Of the statement that is being evaluated.
+  // The outcome of the statement that is being evaluated.
   Outcome* outcome = nullptr;
   std::int64_t steps = 0;
   int call_depth = 0;
@@ -138,7 +138,7 @@ void charge_array_pair(Session& session, const Value& a, const Value& b, Span wh
 // Evaluation of expressions (expression.cpp). May throw DiagnosticError or Poisoned.
 Value evaluate(Session& session, Frame& frame, syntax::ExpressionId id);
 
-// What a condition comes to by what is known: true, false, or undecided.
+// Decides a condition by what is known: true, false, or undecided.
 std::optional<bool> decide(Session& session, const Predicate& condition);
 // The parts of `a and b and c`, without what always holds.
 std::vector<Predicate> conjuncts(const Predicate& condition);

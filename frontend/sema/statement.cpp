@@ -303,7 +303,7 @@ class StatementEvaluation {
     }
   }
 
-  // Whether a call in the definition of a name is over indices. Error "recursion" for the name.
+  // Returns true if a call in a name's definition is over indices. Error "recursion" for the name.
   bool over_indices(const syntax::Identifier& name, const syntax::Call& call) {
     const auto callee = indexed_callee(session_, frame_, call);
     if (!callee) return false;

@@ -1,4 +1,4 @@
-// What each statement does to the names of its file. Internal to this folder.
+// The effect of each statement on the names of its file. Internal to this folder.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ void define_kernel(Session& session, const std::shared_ptr<Module>& module, cons
 void add_schedule(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
                   const syntax::Schedule& schedule, Span where);
 
-// What `print` writes of the values, with what they are guarded by as a comment.
+// Returns what `print` writes of the values, with their guards as a comment.
 std::string print_text(const Session& session, const std::vector<Value>& values);
 Value settle(const Session& session, const Value& value);
 

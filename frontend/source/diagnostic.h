@@ -1,8 +1,8 @@
 #pragma once
-// What went wrong in the user's text, as data. Facts first, words second: the code names the kind
-// of error, the message says it with the actual values in one lower-case sentence, the primary span
-// is underlined with ^, each label underlines the place where another part of the reason comes
-// from, and the notes carry the smallest counterexample and what works.
+// A problem in the user's text, as data. Facts first, words second: the code names the kind of
+// error, the message says it with the actual values in one lower-case sentence, the primary span is
+// underlined with ^, each label underlines the place where another part of the reason comes from,
+// and the notes carry the smallest counterexample and what works.
 //
 //   error[composition-carry]: this composition is not a layout
 //     --> tiles.lay:4:9

@@ -52,7 +52,7 @@ class Sources {
   std::size_t line_of(int file, std::uint32_t offset) const;
   std::string_view line_text(int file, std::size_t line) const;
 
-  // What the user wrote there; empty for an unknown span.
+  // Returns the text that the user wrote there; empty for an unknown span.
   std::string_view text(const Span& span) const;
 
  private:

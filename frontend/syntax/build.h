@@ -66,7 +66,7 @@ class Builder {
   std::vector<Argument> arguments(P::ArgumentsContext* context);
   // Error `call-of-literal`: (4,2)(1) is a forgotten operator.
   void check_callee(P::CallContext* context, ExpressionId callee);
-  // Whether a tuple is CuTe's, as (_4,_2), in which (_4) is a tuple of one.
+  // Returns true if a tuple is CuTe's, as (_4,_2), in which (_4) is a tuple of one.
   bool is_cute_text(antlr4::ParserRuleContext* context) const;
   std::int64_t integer(const Span& span, std::string_view digits, bool negative);
   // Reports; the tree goes on with what can be built.

@@ -74,7 +74,7 @@ class Builder::ChainMaker {
     chain_.rest.push_back({op, op_span, operand});
   }
 
-  // What was read so far as one node; the next link begins a chain of its own.
+  // Returns what was read so far as one node; the next link begins a chain of its own.
   ExpressionId finish() {
     if (level_ != nullptr) {
       const Span where =

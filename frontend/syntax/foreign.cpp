@@ -14,7 +14,7 @@ bool is_name_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-// Whether the line holds the text where no longer name ends.
+// Returns true if the line holds the text where no longer name ends.
 bool has(std::string_view line, std::string_view text) {
   for (std::size_t at = line.find(text); at != line.npos; at = line.find(text, at + 1))
     if (at == 0 || !is_name_character(line[at - 1]) || !is_name_character(text.front()))
@@ -35,7 +35,7 @@ std::string template_call(std::string_view line) {
   return found[1].str() + "(L, " + found[2].str() + ")";
 }
 
-// What a line of C++ or Python would be in Lay.
+// Returns what a line of C++ or Python would be in Lay.
 std::string of_other_languages(std::string_view line) {
   static const std::regex typed(R"(^\s*(?:let\s+)?([A-Za-z_]\w*)\s*:\s*[A-Za-z_]\w*\s*=[^=])");
   static const std::regex conditional(R"([\w)\]]\s+if\s.*\selse\s)");

@@ -96,7 +96,7 @@ class Formatter {
     line_.code += text_.substr(word.begin, word.end - word.begin);
   }
 
-  // Of a line whose first significant word is the i-th.
+  // Returns the indent of a line whose first significant word is the i-th.
   std::size_t indent_of(std::size_t i) const {
     if (i >= words_.size()) return 0;
     const Mark& m = marks_[i];
@@ -115,7 +115,7 @@ class Formatter {
   // The i-th word is the one that is being written, not one that a comment line looks ahead to.
   bool at_line_start(std::size_t i) const { return next_ == i + 1; }
 
-  // Of an entry that stands on a line of its own: not where the braces begin on that line.
+  // Returns true for an entry's `=` on a line of its own: not where the braces begin on that line.
   bool is_entry_equals(std::size_t i) const {
     if (words_[i].type != LayLexer::ASSIGN || line_.equals != std::string::npos) return false;
     return marks_[i].inside != kNowhere && marks_[i].inside < first_on_line_ &&

@@ -1,5 +1,5 @@
 #pragma once
-// What the generated lexer needs beside its rules: whether `//` divides or begins a comment.
+// The part of the lexer that its rules cannot say: whether `//` divides or begins a comment.
 
 #include <antlr4-runtime.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the formatter knows of each word: the role of brackets, colons and signs, and where
+// The formatter's knowledge of each word: the role of brackets, colons and signs, and where
 // statements begin.
 
 #include <cstddef>
@@ -25,7 +25,7 @@ enum class Bracket : std::uint8_t {
 
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
-// What one word is, beside its text.
+// The role of one word, beside its text.
 struct Mark {
   Bracket bracket = Bracket::none;  // of a bracket, opening or closing
   // The other bracket of the pair.

@@ -38,9 +38,9 @@ struct Parsed {
 
 Parsed parse(const Sources& sources, int file, const Limits& limits = {});
 
-// Whether a REPL should read another line before it parses: a bracket is open, or the last word
-// demands more (an infix operator, `=`, `,`, `->`, `then`, `else`). Text that cannot become right
-// by going on needs no more.
+// Returns true if a REPL should read another line before it parses: a bracket is open, or the last
+// word demands more (an infix operator, `=`, `,`, `->`, `then`, `else`). Text that cannot become
+// right by going on needs no more.
 bool needs_more(std::string_view text);
 
 }  // namespace lay::syntax

@@ -1,5 +1,5 @@
 #pragma once
-// What the generated parser needs beside its rules: a limit to how deep expressions nest, so that
+// The part of the parser that its rules cannot say: a limit to how deep expressions nest, so that
 // no text can overflow the stack.
 
 #include <antlr4-runtime.h>

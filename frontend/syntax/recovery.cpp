@@ -16,7 +16,7 @@ bool is_line_in_braces(std::size_t rule) {
          rule == LayParser::RuleEntry_line;
 }
 
-// What may begin a line between braces; nothing for other rules.
+// Returns the words that may begin a line between braces; nothing for other rules.
 std::optional<antlr4::misc::IntervalSet> beginnings(std::size_t rule) {
   const bool body = rule == LayParser::RuleKernel_body;
   if (!body && rule != LayParser::RuleRecord_body && rule != LayParser::RuleSchedule_body)
@@ -73,7 +73,7 @@ void Recovery::skip_statement(antlr4::Parser* parser) {
   skip_line(parser, false);
 }
 
-// How many parentheses and brackets of the line are open before the word.
+// Returns how many parentheses and brackets of the line are open before the word.
 int Recovery::open_brackets(std::size_t index) const {
   int open = 0;
   for (std::size_t i = std::min(index, words_.size()); i-- > 0;) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the parser does at a word that cannot stand where it stands: one diagnostic, then on to the
+// The parser's recovery at a word that cannot stand where it stands: one diagnostic, then on to the
 // next statement, entry or field. Inside the rules the exception travels up to the rule of that
 // line, which then returns.
 
@@ -32,7 +32,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
 
  private:
   void report(antlr4::Parser* parser, std::size_t index, const antlr4::misc::IntervalSet& expected);
-  // How many brackets are open before a word: a statement ends at a newline outside of all.
+  // Counts the brackets open before a word: a statement ends at a newline outside of all.
   int open_brackets(std::size_t index) const;
   void skip_line(antlr4::Parser* parser, bool inside_braces);
 

@@ -34,8 +34,8 @@ bool check_text(int file, std::string_view text, const Limits& limits, Diagnosti
 void check_words(int file, std::string_view text, const std::vector<Word>& words,
                  Diagnostics& diagnostics);
 
-// What the parser reads: no comments, and a NEWLINE only where it ends a statement, before each `}`
-// and at the end.
+// The words that the parser reads: no comments, and a NEWLINE only where it ends a statement,
+// before each `}` and at the end.
 //
 // A newline ends a statement unless it stands inside ( [ or <, after an infix operator, `=`, `,`,
 // `->`, `then`, `else`, or before `{`, `where`, `->`, `then`, `else`. A line that begins with a

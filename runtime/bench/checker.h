@@ -19,7 +19,7 @@
 
 namespace lay::bench {
 
-// Whether a launch was right, in words, with its outputs.
+// The verdict on a launch, in words, with its outputs.
 struct CheckResult {
   bool right = true;
   std::string text;

@@ -49,7 +49,7 @@ struct MatmulDescription {
   Activation activation = Activation::none;
   // A vector with one number for each row of D.
   std::optional<ElementType> bias;
-  // Of one set of operands: the heuristic looks at its alignment.
+  // The address of the bias of one set of operands: the heuristic looks at its alignment.
   runtime::Address bias_address = 0;
   std::int64_t bias_batch_stride = 0;
   double alpha = 1, beta = 0;

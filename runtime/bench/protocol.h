@@ -72,7 +72,7 @@ int sets_beyond_cache(std::size_t bytes, std::int64_t cache_bytes);
 struct Timing {
   // Milliseconds a launch, one entry a round. An entry of `single` is the median of that round.
   std::vector<double> graph, single;
-  // Of the sensors, while the graphs ran.
+  // The readings of the sensors, while the graphs ran.
   std::vector<Reading> readings;
   // Rounds before the first one that counts.
   int warm_ups = 0;

@@ -1,4 +1,4 @@
-// What `lay bench` has in common with the programs in Python that it runs.
+// The helpers of `lay bench` for the programs in Python that it runs.
 #pragma once
 
 #include <chrono>

@@ -29,7 +29,7 @@ struct Sum {
   ElementType type = ElementType::f32;
   std::vector<sema::IndexId> indices;
   NodeId body = -1;
-  // Of a loop over memory. Terms that are single elements have no `right`.
+  // The operands of a loop over memory. Terms that are single elements have no `right`.
   std::optional<Operand> left, right;
   // The terms are elements or products of two: sums of small integers are exact.
   bool is_exact_on_integers = false;
@@ -38,8 +38,8 @@ struct Sum {
 };
 
 struct SumValue {
-  // The sum, the sum of the terms' magnitudes, and the sum of the terms' own rounding errors. Of
-  // another reduction its value, 0, and the bound on its error.
+  // The sum, the sum of the terms' magnitudes, and the sum of the terms' own rounding errors.
+  // Another reduction has its value, 0, and the bound on its error.
   double exact = 0, magnitude = 0, error = 0;
 };
 

@@ -21,7 +21,7 @@
 
 namespace lay::bench {
 
-// What a comparison found.
+// The findings of a comparison.
 struct Comparison {
   // Elements that were compared, and how many of them are wrong.
   std::int64_t elements = 0, wrong = 0;
@@ -47,7 +47,7 @@ struct Tolerance {
   // A further relative error of the result, for a baseline that rounds between a product and its
   // epilogue.
   double extra_roundoff = 0;
-  // How many K elements tensor cores add up by themselves; 0 for all of K.
+  // The number of K elements that tensor cores add up by themselves; 0 for all of K.
   int promotion_interval = 0;
 };
 

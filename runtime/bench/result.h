@@ -1,4 +1,4 @@
-// What a benchmark measured, and its two forms: a table and JSON.
+// The measurements of a benchmark, and their two forms: a table and JSON.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace lay::bench {
 
-// What made a candidate: Lay, cuBLASLt with the epilogue fused, cuBLASLt and a kernel for the
+// The maker of a candidate: Lay, cuBLASLt with the epilogue fused, cuBLASLt and a kernel for the
 // epilogue, the driver's copy, Triton, PyTorch as it is and by torch.compile, and PyTorch's product
 // of matrices of the same size, whose operands are put in order before.
 enum class Side {
@@ -36,14 +36,14 @@ struct Row {
   std::string detail;
   // The reason why it was not measured; empty if it was. Nothing below holds otherwise.
   std::string failure;
-  // Of no rounds if the candidate was only launched.
+  // The times; they have no rounds if the candidate was only launched.
   Timing timing;
-  // What the check found: an error bound, or "WRONG ...".
+  // The finding of the check: an error bound, or "WRONG ...".
   std::string check;
   bool right = true;
   // The bytes that a launch moves; 0 for the bytes of the problem.
   double bytes = 0;
-  // Of kernels of ours and of Triton's.
+  // The resources and compile time of kernels of ours and of Triton's.
   int registers = 0, local_bytes = 0;
   double compile_seconds = 0;
 };

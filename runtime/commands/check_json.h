@@ -1,4 +1,4 @@
-// What `lay check --json` says: an object a line, for editors and other tools.
+// The output of `lay check --json`: an object a line, for editors and other tools.
 //
 //   {"kind":"error","code":"not-exact","message":"7 / 2 is not an
 //   integer","file":"a.lay","line":8,"column":9,

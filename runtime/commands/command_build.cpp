@@ -110,7 +110,7 @@ class Builder {
   // Why there is only source, if so.
   std::string missing() const { return options_.source_only || can_compile_ ? "" : why_not_; }
 
-  // Whether a kernel was remarked on, by ptxas or for its plan, and that is an error.
+  // Returns true if a kernel was remarked on, by ptxas or for its plan, and that is an error.
   bool failed() const { return failed_; }
 
   void write(const std::string& name, const std::string& text) const {
@@ -181,7 +181,7 @@ class Builder {
     }
   }
 
-  // What several targets refuse for the same reason is said once.
+  // Reports once what several targets refuse for the same reason.
   void report_refused(const std::vector<Diagnostics>& refused, Severity severity) const {
     std::set<std::string> said;
     for (const Diagnostics& problems : refused) {
@@ -230,7 +230,7 @@ class Builder {
     std::vector<BuiltFile> files;
     const std::string stem = kernel.name + "." + variant;
     std::string source = stem + ".cu";
-    // What is emitted for another target may be other text.
+    // The text that is emitted for another target may differ.
     if (const auto known = sources_.find(source);
         known != sources_.end() && known->second != made.text)
       source = stem + "." + asked.word + ".cu";

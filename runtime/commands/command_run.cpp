@@ -152,7 +152,7 @@ sema::KernelCall call_of(const sema::KernelPtr& kernel, const RunOptions& option
   return call;
 }
 
-// What NumPy has no name for, as its bits; the rest as it is.
+// Returns an array that NumPy has no name for as its bits; any other as it is.
 sema::Array as_bits(const sema::Array& array) {
   if (!is_float(array.element) || array.element == ElementType::f16 || bits(array.element) > 16)
     return array;

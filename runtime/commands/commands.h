@@ -151,7 +151,7 @@ int export_expression(const ExportOptions& options);
 // Formats the files in place.
 int format_files(const FormatOptions& options);
 
-// What was found on this machine and what was not, and why.
+// Prints what was found on this machine and what was not, and why.
 int examine_machine();
 
 // Statements from a terminal with editing, or from a pipe without.

@@ -1,4 +1,4 @@
-// What the host interpreter counted of a run, beside what the plan predicted.
+// The counts of the host interpreter for a run, beside what the plan predicted.
 #pragma once
 
 #include <string>

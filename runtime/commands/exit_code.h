@@ -1,4 +1,4 @@
-// What `lay` returns to the shell.
+// The exit codes that `lay` returns to the shell.
 #pragma once
 
 namespace lay::runtime {

@@ -1,6 +1,6 @@
-// What `lay build` writes beside the compiled kernels, for whoever launches them: parameters,
-// guards, and for every variant its conditions, its launch and its files. JSON, documented member
-// by member in manifest.cpp.
+// The manifest that `lay build` writes beside the compiled kernels, for the code that launches
+// them: parameters, guards, and for every variant its conditions, its launch and its files. JSON,
+// documented member by member in manifest.cpp.
 #pragma once
 
 #include <memory>
@@ -29,13 +29,13 @@ struct BuiltVariant {
   const plan::Variant* variant = nullptr;
   // Those with this variant.
   std::vector<std::string> targets;
-  // What is launched before, by number into BuiltKernel::stages.
+  // The stages that are launched before, by number into BuiltKernel::stages.
   std::vector<std::size_t> stages;
   std::vector<BuiltLaunch> launches;  // in order
 };
 
-// A kernel of its own that variants launch first, for values that they read from workspace. Of its
-// variants the launcher takes the first that takes the sizes.
+// A kernel of its own that variants launch first, for values that they read from workspace. The
+// launcher takes the first of its variants that takes the sizes.
 struct BuiltStage {
   std::shared_ptr<const plan::Plan> plan;
   std::vector<BuiltVariant> variants;

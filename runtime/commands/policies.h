@@ -14,8 +14,8 @@ std::string policy_folder();
 std::string tuned_policy_path(const std::string& folder, const std::string& family);
 
 // Reads the files of the folder, so that plans ask them from now on
-// (frontend/sema/kernel/tuned_rows.h). Those that are not there are none; DiagnosticError "file"
-// for one that cannot be read. What a file says wrong is known when it is asked.
+// (frontend/sema/kernel/tuned_rows.h). A missing file is skipped; DiagnosticError "file" for one
+// that cannot be read. An error in a file is known when the file is asked.
 void read_policies(const std::string& folder);
 
 }  // namespace lay::runtime

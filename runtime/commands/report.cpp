@@ -20,7 +20,7 @@ std::string reason(const std::string& origin, const Sizes& breaks) {
   return text.empty() ? "" : "   (" + text + ")";
 }
 
-// Whether the script asks for the verdict.
+// Returns true if the script asks for the verdict.
 bool is_asked(const sema::Finding& finding) {
   return finding.origin == "prove" || finding.origin == "assert";
 }

@@ -1,4 +1,4 @@
-// What a command says about the statements of a script: diagnostics and verdicts, and the exit code
+// A command's report on the statements of a script: diagnostics and verdicts, and the exit code
 // they come to.
 #pragma once
 

@@ -29,8 +29,8 @@ class Tuned {
 
   const std::shared_ptr<const syntax::Tree>& tree() const { return parsed_.tree; }
   const Diagnostics& diagnostics() const { return parsed_.diagnostics; }  // of its syntax
-  // What is to be evaluated behind a statement of the script: of a kernel its schedules; before the
-  // first of them everything that is no schedule.
+  // Returns what is to be evaluated behind a statement of the script: for a kernel its schedules;
+  // before the first of them everything that is no schedule.
   std::vector<const syntax::Statement*> behind(const syntax::Statement& statement);
 
  private:

@@ -34,8 +34,8 @@ class Cache {
 
   // `key` is a SHA-256 in hexadecimal. A warning says what was wrong with an entry that was there.
   std::optional<std::string> find(std::string_view key, std::string* warning = nullptr) const;
-  // Whether the payload is in the cache now. Afterwards the entries that were used longest ago are
-  // removed until the folder is within its limit.
+  // Returns true if the payload is in the cache now. Afterwards the entries that were used longest
+  // ago are removed until the folder is within its limit.
   bool store(std::string_view key, std::string_view payload) const;
 
  private:

@@ -26,7 +26,7 @@ struct CompilerMessage {
   std::string text;
 };
 
-// What a compiler made of a text, or why it made nothing.
+// The image that a compiler made of a text, or the reason why it made none.
 struct Compilation {
   std::string image;
   ImageKind kind = ImageKind::cubin;
@@ -52,7 +52,7 @@ struct CompileOptions {
   std::string file = "kernel.cu";
 };
 
-// Whether there is a compiler here; if not, why.
+// Returns true if there is a compiler here; if not, `why_not` says why.
 bool can_compile(std::string* why_not = nullptr);
 
 // Compiles, or returns what the cache has of the same text, target and compiler.

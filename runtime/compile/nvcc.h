@@ -12,7 +12,7 @@ namespace lay::runtime {
 
 // The full path of nvcc: in $PATH, then in the toolkit's folders. Empty where there is none.
 const std::string& nvcc_path();
-// What tells one nvcc from another: its version text and the size of its file.
+// Returns what tells one nvcc from another: its version text and the size of its file.
 const std::string& nvcc_identity();
 
 // As nvrtc_compile. Throws std::logic_error without nvcc; a child that takes longer than two

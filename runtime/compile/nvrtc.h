@@ -9,7 +9,7 @@
 
 namespace lay::runtime {
 
-// What a compiler made of a text: an image, or nothing; and what it said, remarks of ptxas
+// The output of a compiler for a text: an image, or nothing; and its log, remarks of ptxas
 // included.
 struct CompilerOutput {
   std::string image;  // empty: it failed
@@ -21,7 +21,7 @@ enum class ImageKind { cubin, ptx };
 // "13.0" where the library was found, else empty; and why not.
 const std::string& nvrtc_version();
 const std::string& nvrtc_why_not();
-// What tells one build of the compiler from another: version and size of the library's file.
+// Returns what tells builds of the compiler apart: version and size of the library's file.
 const std::string& nvrtc_identity();
 
 // `target` is an architecture ("sm_90a"); `file` is the name in messages. Throws std::logic_error

@@ -1,5 +1,5 @@
-// What ptxas says about the code that it made, read from a compiler's log: NVRTC's and nvcc's hold
-// the same lines.
+// The report of ptxas about the code that it made, read from a compiler's log: NVRTC's and nvcc's
+// hold the same lines.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace lay::runtime {
 
-// What a kernel takes of an SM, as ptxas reports it.
+// The resources of an SM that a kernel takes, as ptxas reports them.
 struct Resources {
   int registers = 0;
   // Local memory: arrays that registers could not hold, and what is spilled.
@@ -17,9 +17,9 @@ struct Resources {
 };
 Resources resources_in(const std::string& log);
 
-// What makes a kernel slower than its text says, a sentence each: registers that are spilled, local
-// memory, and what ptxas numbers, each number once: wgmma that is serialised, setmaxnreg that is
-// ignored, waits that it puts in. Empty for a log without remarks, and for one of no ptxas (PTX).
+// Returns what makes a kernel slower than its text says, a sentence each: spilled registers, local
+// memory, and what ptxas numbers, each number once: serialised wgmma, ignored setmaxnreg, waits
+// that it puts in. Empty for a log without remarks, and for one of no ptxas (PTX).
 std::vector<std::string> remarks_in(const std::string& log);
 
 }  // namespace lay::runtime

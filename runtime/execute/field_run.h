@@ -24,8 +24,8 @@ class FieldCheck {
   // Runs the reference.
   explicit FieldCheck(const sema::KernelCall& call);
 
-  // What is wrong with a run of the launches: the fault of the interpreter, or the first element
-  // that differs.
+  // The error in a run of the launches: the fault of the interpreter, or the first element that
+  // differs.
   struct Trouble {
     std::string code, message;
   };

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What goes wrong with a file is shown at the place in the script that asked for it.
+// Shows an error with a file at the place in the script that asked for the file.
 template <class Work>
 auto at_the_call(Work work) {
   try {

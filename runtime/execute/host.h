@@ -19,7 +19,7 @@ sema::Host make_host(Printer print, KernelRunner call, const std::string& folder
 // The folder of a script, as make_host takes it.
 std::string folder_of(const std::string& file);
 
-// What may go to a terminal: control and bidirectional characters escaped, newlines and tabs kept.
+// Escapes control and bidirectional characters for a terminal; newlines and tabs are kept.
 std::string printable(const std::string& text);
 
 // Prints to standard output, printable.

@@ -7,7 +7,7 @@
 
 namespace lay::runtime {
 
-// What a user may ask of the interpreter.
+// The options that a user may give the interpreter.
 struct HostChoices {
   bool counts = false;      // of wavefronts and sectors
   std::uint64_t order = 0;  // of warps and copies: each number is another
@@ -25,11 +25,11 @@ struct HostRun {
   interpret::Report counters;  // if asked for
 };
 
-// What the interpreter takes for the call: its sizes, scalars and memory by name; the memory must
-// outlive the run.
+// Returns what the interpreter takes for the call: its sizes, scalars and memory by name; the
+// memory must outlive the run.
 interpret::NamedArguments named_arguments(PackedCall& call);
 
-// Writes the outputs into the memory of the call. What a launch does wrong is a Refusal with the
+// Writes the outputs into the memory of the call. An error of a launch is a Refusal with the
 // thread, the coordinate and the line. Shows progress on standard error under the kernel's name
 // when it takes long.
 HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked,

@@ -24,7 +24,7 @@ plan::Plan planned(const sema::KernelPtr& kernel, const Target& target = default
 // The problems of a plan.
 Diagnostics problems_of(const plan::Plan& plan);
 
-// What a plan leaves to be desired, as warnings: "one-thread-an-element" where the kernel has no
+// Returns the shortcomings of a plan, as warnings: "one-thread-an-element" where the kernel has no
 // tiled form and is at least twice as slow as its operations and bytes allow, with the reason and
 // the estimated factor. With `strict` they are errors.
 Diagnostics warnings_of(const plan::Plan& plan, const Target& target, bool strict);

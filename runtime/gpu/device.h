@@ -1,5 +1,5 @@
-// What this machine has for running kernels, and what it lacks and why: the text of `lay doctor`,
-// and the choice between GPU and host.
+// This machine's means to run kernels, and what it lacks and why: the text of `lay doctor`, and the
+// choice between GPU and host.
 #pragma once
 
 #include <optional>

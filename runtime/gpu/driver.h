@@ -25,13 +25,13 @@ struct DriverError : std::exception {
   const char* what() const noexcept override { return text.c_str(); }
 };
 
-// Whether libcuda.so.1 was found and could be initialised; if not, why.
+// Returns true if libcuda.so.1 was found and could be initialised; if not, `why_not` says why.
 bool driver_present(std::string* why_not = nullptr);
 // 13000 for 13.0; 0 without a driver.
 int driver_version();
 int device_count();
 
-// What the driver says of a device; no context is made.
+// The driver's facts about a device; no context is made.
 struct DeviceInfo {
   std::string name;
   // "0000:0f:00.0"; empty where it is not known.
@@ -62,7 +62,7 @@ class Device : public DeviceInfo {
 // CUdeviceptr.
 using Address = unsigned long long;
 
-// What work is given to, in order; null is the default stream (stream.h makes others).
+// A queue of work that runs in order; null is the default stream (stream.h makes others).
 using StreamHandle = void*;
 
 // Memory of the current device, freed with the object.
@@ -80,7 +80,7 @@ class DeviceMemory {
   // From and to the byte `at` on.
   void upload(const void* from, std::size_t bytes, std::size_t at = 0);
   void download(void* to, std::size_t bytes, std::size_t at = 0) const;
-  // As many bytes as both have; returns at once.
+  // Copies as many bytes as both have; returns at once.
   void copy(const DeviceMemory& from, StreamHandle stream = nullptr);
   // Sets every byte.
   void fill(unsigned char value);
@@ -94,8 +94,8 @@ class DeviceMemory {
 struct alignas(64) TensorMapBits {
   std::array<std::uint64_t, 16> words{};
 };
-// What it describes: modes from the fastest on; strides in bytes, of all but the fastest; the
-// swizzle's mode.
+// The tensor that a map describes: modes from the fastest on; strides in bytes, of all but the
+// fastest; the swizzle's mode.
 struct TiledTensor {
   int data_type = 0;  // CUtensorMapDataType
   Address address = 0;

@@ -55,7 +55,7 @@ struct DriverApi {
   int (*event_record)(void*, void*) = nullptr;
   int (*event_wait)(void*) = nullptr;
   int (*event_elapsed)(float*, void*, void*) = nullptr;
-  // Of CUDA 12 on; null before.
+  // Present from CUDA 12 on; null before.
   int (*encode_tiled)(TensorMapBits*, int, std::uint32_t, void*, const std::uint64_t*,
                       const std::uint64_t*, const std::uint32_t*, const std::uint32_t*, int, int,
                       int, int) = nullptr;
@@ -73,11 +73,11 @@ struct DriverApi {
   int (*event_query)(void*) = nullptr;
   int (*pci_bus_id)(char*, int, int) = nullptr;
 
-  // Of CUDA 11.8 on; null before.
+  // Present from CUDA 11.8 on; null before.
   int (*active_clusters)(int*, void*, const void*) = nullptr;
   int (*launch_with)(const void*, void*, void**, void**) = nullptr;
 
-  // What a graph consists of. Of CUDA 12.3 on; null before.
+  // The nodes of a graph. Present from CUDA 12.3 on; null before.
   int (*graph_nodes)(void*, void**, std::size_t*) = nullptr;
   int (*node_type)(void*, int*) = nullptr;
   int (*kernel_of_node)(void*, void*) = nullptr;
@@ -91,7 +91,7 @@ struct DriverApi {
 // "CUDA_ERROR_OUT_OF_MEMORY (out of memory)", as far as the driver has words for it.
 std::string words_of(const DriverApi& api, int status);
 
-// What was found; `why_not` says why it cannot be used.
+// Returns the driver that was found; `why_not` says why it cannot be used.
 const DriverApi& found_driver();
 
 // The driver, or the DriverError that there is none (CUDA_ERROR_NO_DEVICE).

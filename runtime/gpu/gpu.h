@@ -38,7 +38,7 @@ struct HostArguments {
   std::map<std::string, std::vector<std::byte>*> tensors;
 };
 
-// What came of running launches.
+// The result of running launches.
 struct GpuRun {
   Outcome outcome;
   double milliseconds = 0;  // of all launches, between two events
@@ -56,7 +56,7 @@ class Gpu {
   // The device, and the description that kernels are planned for.
   const Device& device() const { return device_; }
   const Target& target() const { return target_; }  // with the device's own number of SMs
-  // What launches are checked against.
+  // Returns the limits that launches are checked against.
   LaunchLimits limits() const;
 
   // Emitted, compiled and loaded, the first time; null with the reason in `outcome`.

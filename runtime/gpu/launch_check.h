@@ -1,6 +1,6 @@
-// What stands between a caller and a wrong launch: everything that a kernel takes for granted is
-// checked against the arguments at hand, before anything runs, and the answer is a status, never an
-// exception or an exit.
+// The check that stands between a caller and a wrong launch: everything that a kernel takes for
+// granted is checked against the arguments at hand, before anything runs, and the answer is a
+// status, never an exception or an exit.
 //
 //   LaunchArguments arguments{{{m, 1000}, {n, 10}}, {2.0}, {{x, 40000}, {y, 40000}}};
 //   if (Outcome bad = check_launch(kernel, arguments, limits); !bad.ok()) ...
@@ -20,7 +20,7 @@
 
 namespace lay::runtime {
 
-// What is wrong with a launch; each has a code of its own (frontend/source/error_codes.cpp).
+// The faults that a launch may have; each has a code of its own (frontend/source/error_codes.cpp).
 enum class Status {
   ok,
   unknown_size,      // a size has no value
@@ -69,7 +69,7 @@ struct LaunchArguments {
   std::vector<Region> buffers;
 };
 
-// What the machine admits.
+// The limits of the machine.
 struct LaunchLimits {
   std::array<std::int64_t, 3> grid{2147483647, 65535, 65535};
   std::int64_t threads = 1024, shared_bytes = 232448;

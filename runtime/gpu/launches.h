@@ -25,11 +25,11 @@ struct NamedArguments {
                      // contents
 };
 
-// What all launches together need at these sizes; nothing where that overflows.
+// Returns the bytes that all launches together need at these sizes; nothing where that overflows.
 std::optional<std::int64_t> workspace_bytes(const Launches& launches, const Binding& sizes);
 
-// The arguments of one of them. What was not given is left out, which the check of the launch will
-// say.
+// Returns the arguments of one of them. An argument that was not given is left out, which the check
+// of the launch will say.
 LaunchArguments arguments_of(const ir::Kernel& kernel, const NamedArguments& named);
 
 }  // namespace lay::runtime

@@ -33,8 +33,8 @@ class Stream {
 // Recorded work that is launched as a whole.
 class Graph {
  public:
-  // What `record` gives to the stream, recorded and not run. What `record` throws ends the
-  // recording and goes on up.
+  // Records what `record` gives to the stream, and does not run it. An exception of `record` ends
+  // the recording and goes on up.
   static Graph of(const Stream& stream, const std::function<void()>& record);
   ~Graph();
   Graph(Graph&& other) noexcept;

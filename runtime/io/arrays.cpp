@@ -36,7 +36,7 @@ std::optional<NpyType> npy_type(ElementType type) {
   return std::nullopt;
 }
 
-// What runs fastest in the file runs slowest in the array and the other way round.
+// Reverses the modes: the fastest one in the file is the slowest one in the array.
 std::vector<std::byte> row_major(const NpyArray& array) {
   const auto bytes = static_cast<std::size_t>(array.type.size);
   const std::size_t rank = array.shape.size();

@@ -72,7 +72,7 @@ JsonObject& JsonObject::raw(std::string_view key, std::string_view json) {
 
 namespace {
 
-// Whether the array that begins at `at` holds neither objects nor arrays.
+// Returns true if the array that begins at `at` holds neither objects nor arrays.
 bool is_plain_array(std::string_view json, std::size_t at) {
   bool in_string = false;
   for (++at; at < json.size(); ++at) {

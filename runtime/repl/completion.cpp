@@ -51,7 +51,7 @@ std::vector<std::string> paths_with_prefix(std::string_view prefix) {
   return paths;
 }
 
-// What completes the argument of a command or of `use`: a path, a library or a target.
+// The completion of the argument of a command or of `use`: a path, a library or a target.
 struct Behind {
   std::string_view word;
   enum class What : uint8_t { path, library, target } what;

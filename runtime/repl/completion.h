@@ -1,4 +1,4 @@
-// What Tab offers in the REPL. The prefix before the cursor decides:
+// The completions that Tab offers in the REPL. The prefix before the cursor decides:
 //
 //   coal         names and keywords, with their signatures
 //   f(           the signature and law of f

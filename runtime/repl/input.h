@@ -13,7 +13,7 @@
 
 namespace lay::runtime {
 
-// What the REPL prints before a statement, and before each further line of it.
+// The prompts of the REPL before a statement, and before each further line of it.
 inline constexpr std::string_view statement_prompt = "lay> ";
 inline constexpr std::string_view continuation_prompt = "   > ";
 

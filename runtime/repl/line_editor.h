@@ -7,8 +7,8 @@
 //
 // Keys are those of Emacs and readline. Enter breaks the line while the text needs more, Up and
 // Down move between lines and then through the history, Ctrl-R searches it, Tab completes, Ctrl-C
-// gives up the text, Ctrl-D on an empty line ends. What is pasted is inserted as it stands,
-// newlines included.
+// gives up the text, Ctrl-D on an empty line ends. Pasted text is inserted as it stands, newlines
+// included.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +38,9 @@ struct Style {
   std::string_view sgr;
 };
 
-// What the editor knows of the language. Every function but `needs_more` may be empty.
+// The editor's knowledge of the language. Every function but `needs_more` may be empty.
 struct EditorLanguage {
-  // Whether Enter breaks the line, because the text is unfinished.
+  // True if Enter breaks the line, because the text is unfinished.
   std::function<bool(std::string_view)> needs_more;
   std::function<Completions(std::string_view text, std::size_t cursor)> complete;
   // In order; may be empty: no colours.

@@ -9,7 +9,7 @@
 
 namespace lay::runtime {
 
-// What a key means to the editor, whatever bytes the terminal sends for it.
+// The meaning of a key to the editor, whatever bytes the terminal sends for it.
 enum class Key {
   text,   // KeyPress::text is a printable character
   paste,  // KeyPress::text is all that was pasted, with newlines
@@ -56,8 +56,8 @@ class RawMode {
   RawMode(const RawMode&) = delete;
   RawMode& operator=(const RawMode&) = delete;
 
-  // Whether Ctrl-C, Ctrl-Z and Ctrl-\ are signals, as while a statement runs, or keys to read as
-  // all others. They are keys at first.
+  // Makes Ctrl-C, Ctrl-Z and Ctrl-\ signals, as while a statement runs, or keys to read as all
+  // others. They are keys at first.
   void signals(bool on);
 
  private:
@@ -79,11 +79,11 @@ int terminal_columns(int out);
 // Columns that a character takes: 0 for combining marks, 2 for wide ones.
 int columns_of(char32_t code);
 
-// Whether colours may be written to `out`: a terminal that is not TERM=dumb, and NO_COLOR is not
-// set.
+// Returns true if colours may be written to `out`: a terminal that is not TERM=dumb, and NO_COLOR
+// is not set.
 bool colour_wanted(int out);
 
-// Whether a line can be edited on this pair: both terminals, and not TERM=dumb.
+// Returns true if a line can be edited on this pair: both terminals, and not TERM=dumb.
 bool can_edit(int in, int out);
 
 }  // namespace lay::runtime

@@ -27,7 +27,7 @@ sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& size
 // The first element that differs, NaN from everything; empty if none.
 std::string difference(const sema::Array& got, const sema::Array& expected);
 
-// What is wrong with a run of the kernel on the host: the fault, or the first element that is not
+// Returns the error in a run of the kernel on the host: the fault, or the first element that is not
 // the expected one; empty if nothing. The seed varies the order of warps.
 std::string trouble(const ir::Kernel& kernel, const sema::KernelCall& call,
                     const sema::Array& expected, std::uint64_t seed = 0);

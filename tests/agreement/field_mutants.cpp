@@ -30,7 +30,7 @@ sema::KernelCall call_in(const std::string& script) {
   return calls[0];
 }
 
-// What is wrong with the launch; empty if nothing.
+// Returns the error in the launch; empty if there is none.
 std::string wrong(const FieldCheck& check, const ir::Kernel& kernel) {
   const auto trouble = check.trouble({kernel}, kernel.name);
   return trouble ? trouble->code + ": " + trouble->message : "";

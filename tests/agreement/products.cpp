@@ -79,7 +79,7 @@ TEST_CASE("products of several launches: every variant agrees with the reference
       const sema::KernelResult expected = sema::run_reference(call);
       std::set<std::string> tried;
       for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
-        // Of the rows of the library one that takes vectors and one that does not, for each kind.
+        // Tries one row of the library that takes vectors and one that does not, for each kind.
         const std::string kind = std::to_string(variant->how.index()) +
                                  (variant->aligned.empty() ? " any" : "") +
                                  std::to_string(variant->before.size());

@@ -80,7 +80,7 @@ TEST_CASE("scaled products: every schedule agrees with the reference on ragged s
         // With accesses as wide as they can be, element by element, and behind repacks.
         for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
           INFO(variant->name << ", clusters " << clusters);
-          // What takes sums of joined indices of more than 2^31 has no scales.
+          // A variant that takes sums of joined indices of more than 2^31 has no scales.
           if (!has_scales(*variant)) break;
           CHECK(trouble(plan, *variant, call, expected, clusters) == "");
           if (clusters == 3) break;

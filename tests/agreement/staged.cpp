@@ -1,4 +1,4 @@
-// What goes through shared memory on both sides of a Hopper epilogue, against the kernel's
+// The data that goes through shared memory on both sides of a Hopper epilogue, against the kernel's
 // reference meaning, bit for bit on integers, over outputs of NaN; and mistakes in it, which the
 // host finds.
 //

@@ -15,7 +15,7 @@ namespace {
 
 using Memory = std::vector<float>;
 
-// What lies between the elements: reading it spoils a result, writing it is seen.
+// The value between the elements: reading it spoils a result, writing it is seen.
 const float poison = std::numeric_limits<float>::quiet_NaN();
 
 struct View {

@@ -25,7 +25,7 @@ struct Pair {
   Layout a, b;
 };
 
-// What tiling a GEMM's operands and dealing tiles out to threads composes.
+// Returns the pairs that tiling a GEMM's operands and dealing tiles to threads compose.
 std::vector<Pair> typical_pairs() {
   return {
       {layout(tuple(128, 64), tuple(64, 1)), layout(tuple(32, 4), tuple(1, 32))},

@@ -5,8 +5,8 @@
 //   NAME] [--variant NAME]
 //
 // Every round is a process of its own, since NVRTC keeps what it has compiled; NVRTC is loaded
-// before, and loading it is the first line. What counts is the best round; where that is late there
-// are up to four times as many, since what else the machine does only adds. Exits with 1 where it
+// before, and loading it is the first line. The best round counts; where that is late there are up
+// to four times as many rounds, since other work of the machine only adds. Exits with 1 where it
 // stays half a second, or where ptxas remarks on a kernel.
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,7 +111,7 @@ Times best(const std::string& script, const Place& place, const Target& target, 
   return least;
 }
 
-// Whether every kernel of the script stays below the aim and goes without remarks.
+// Returns true if every kernel of the script stays below the aim and goes without remarks.
 bool measure(const std::string& script, const Asked& asked, const Target& target, double& worst) {
   bool well = true;
   const auto kernels = bench::kernels_of(script);

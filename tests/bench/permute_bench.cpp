@@ -73,7 +73,7 @@ Options options_of(int argc, char** argv) {
   return options;
 }
 
-// What each coordinate of a mode adds to the offset.
+// Returns what each coordinate of a mode adds to the offset.
 std::vector<std::int64_t> offsets(const Layout& mode, const Binding& sizes) {
   std::map<DimId, Int> numbers;
   for (const auto& [dim, value] : sizes) numbers.emplace(dim, value);

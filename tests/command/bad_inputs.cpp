@@ -1,5 +1,5 @@
-// What a script may hold, and must not bring down: each ends in the right answer or in an error
-// with exit code 1.
+// The contents that a script may hold, and must not bring down: each ends in the right answer or in
+// an error with exit code 1.
 #include <catch2/catch.hpp>
 #include <string>
 

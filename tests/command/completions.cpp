@@ -43,7 +43,7 @@ bool has_shell(const std::string& shell) {
   return std::system(("command -v " + shell + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-// Whether the shell takes a script; a shell that is not installed takes everything.
+// Returns true if the shell takes a script; a shell that is not installed takes everything.
 bool parses(const std::string& shell, const std::string& script) {
   if (!has_shell(shell)) return true;
   TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// What a user waits for is over soon.
+// A check that what a user waits for is over soon.
 #pragma once
 
 #include <algorithm>

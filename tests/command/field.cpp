@@ -1,4 +1,4 @@
-// `lay run --field`: what it says of plans that are right. What it says of others is in
+// `lay run --field`: its report on plans that are right. The report on other plans is tested in
 // tests/agreement/field_mutants.cpp.
 #include <catch2/catch.hpp>
 #include <string>

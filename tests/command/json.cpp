@@ -1,5 +1,5 @@
-// What tools read: the manifest, and `lay eval`: a line in, a line of JSON out. Transcripts in
-// tests/language/*.eval:
+// The output that tools read: the manifest, and `lay eval`: a line in, a line of JSON out.
+// Transcripts in tests/language/*.eval:
 // `> ` before a line, below it the answer. LAY_BLESS=1 rewrites the answers.
 #include <algorithm>
 #include <array>

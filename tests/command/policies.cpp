@@ -81,7 +81,7 @@ TEST_CASE("a user's policy is chosen for its class, and for that alone") {
   const Finished whole = home.lay({"plan", "gemm.lay"});
   CHECK(whole.out.find("// variant sm90_tuned\n// where these are aligned: ") != std::string::npos);
   CHECK(whole.out.find("tile          = (128,192,64)") != std::string::npos);
-  // What has no vectors of operands keeps its variants, unless the row was measured so.
+  // A product without vectors of operands keeps its variants, unless the row was measured so.
   CHECK(home.planned("tt", "4095").find("tuned") == std::string::npos);
   home.write(policies(head + ", any_pitch = true\n  condition = " + square + "\n  " + schedule));
   CHECK(home.planned("tt", "4095").find("sm90_tuned") == 0);
@@ -128,12 +128,12 @@ TEST_CASE("what is wrong with a user's policy is said with its file") {
   says(policies(head + "\n  condition = M > 3, mma = 8"), row);
   says(policies(head + "\n  condition = M > 3, tile = (128,192,64), colour = 3"),
        "the tuned row mine: ");
-  // What misfits is passed over, as a policy of the library.
+  // A row that misfits is passed over, as a policy of the library.
   home.write(policies(
       head + "\n  condition = " + square +
       "\n  tile = (128,256,64), mma = sm90.wgmma(n = 256, ab = bf16, acc = f32), stages = 20"));
   CHECK(home.planned("tt", "4096").find("tuned") == std::string::npos);
-  // Of a file that is none the plans are those without it.
+  // A path that is no file leaves the plans as they are without it.
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
   const Finished ended = home.lay({"plan", "gemm.lay"});

@@ -6,7 +6,7 @@
 
 namespace lay::test {
 
-// How much longer than on a machine of its own a thing may take, by how this was built.
+// The factor by which a task may take longer than on a machine of its own, by how this was built.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr double patience = 20;  // a build that checks itself is slower
 #elif defined(__OPTIMIZE__)

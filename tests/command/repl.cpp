@@ -181,7 +181,7 @@ TEST_CASE("a session is saved as a script that gives the same results") {
   CHECK(run_lay({"run", "s.lay"}, {"", folder.path().string(), {}, 60, 0}).code == 0);
   const auto loaded = run_lay({}, {":load s.lay\nsize(a)\n", folder.path().string(), {}, 60, 0});
   CHECK(loaded.out.ends_with("4\n"));
-  // What was only looked at is no part of the script, nor what failed.
+  // A statement that was only looked at is no part of the script, nor one that failed.
   const Setting looked{
       "let a = 4:2\n:explain a o 2:1\n:show a\n:export numpy a\n:type a\nb\na o 2:1\n:save "
       "looked.lay\n",

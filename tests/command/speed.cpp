@@ -1,4 +1,4 @@
-// What a user waits for: the start of the REPL, its answers and the check of a script.
+// The waits of a user: the start of the REPL, its answers and the check of a script.
 #include <catch2/catch.hpp>
 #include <filesystem>
 

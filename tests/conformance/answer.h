@@ -1,6 +1,6 @@
 #pragma once
 
-// What Lay says to a case, asked in its own language.
+// The answer of Lay to a case, asked in its own language.
 
 #include <map>
 #include <memory>

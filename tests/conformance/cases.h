@@ -36,7 +36,7 @@ struct Case {
 
 std::vector<Case> read_cases(const std::string& path);
 
-// What an operation gives: a layout (and the offset of a slice, or the values of all threads), a
+// The result of an operation: a layout (and the offset of a slice, or the values of all threads), a
 // value or a swizzle.
 struct Outcome {
   std::variant<lay::AnyLayout, lay::Tuple, lay::Swizzle> result;

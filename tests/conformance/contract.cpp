@@ -143,8 +143,8 @@ std::optional<bool> casts(Facts& facts, const Layout& a, int64_t from, int64_t t
   return gathers(a, to / common, from / common, r);
 }
 
-// Of downcast and recast, also of the layout inside a composed one; a swizzle that moves nothing is
-// left out.
+// Tests downcast and recast, also of the layout inside a composed one; a swizzle that moves nothing
+// is left out.
 std::optional<bool> keeps_cast(Facts& facts, const Case& c, const AnyLayout& r) {
   const bool down = c.op.ends_with("downcast"), up = c.op.ends_with("upcast");
   const int64_t n = down || up ? c.args.at("N").get<int64_t>() : 1;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What an operation's contract (frontend/algebra/layouts/operations.h) says of a result, by values
-// at up to 4096 indices and without the operation itself.
+// The contract of an operation (frontend/algebra/layouts/operations.h), tested on a result by
+// values at up to 4096 indices and without the operation itself.
 
 #include <optional>
 

@@ -9,8 +9,8 @@
 
 namespace conformance {
 
-// Whether the case is a divide or product, and if so whether the layout has the values that it must
-// have. Nothing where the definition has no value (a tile without a complement).
+// Returns true if the layout of a divide or product has the values that it must have. Nothing for
+// another case, or where the definition has no value (a tile without a complement).
 std::optional<bool> keeps_tiling(lay::Facts& facts, const Case& c, const lay::Layout& result);
 
 }  // namespace conformance

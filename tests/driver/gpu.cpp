@@ -1,5 +1,5 @@
-// What the launcher does around a kernel, on a driver that is not one (fake/libcuda.cpp):
-// compiling, loading, copies, parameters in their order and types, statuses.
+// The launcher's work around a kernel, on a driver that is not one (fake/libcuda.cpp): compiling,
+// loading, copies, parameters in their order and types, statuses.
 #include "runtime/gpu/gpu.h"
 
 #include <algorithm>

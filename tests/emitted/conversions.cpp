@@ -24,7 +24,7 @@ std::string emitted(const std::string& script) {
   return made.text;
 }
 
-// What f32_odd_from_f64 says, in C++.
+// Computes f32_odd_from_f64 in C++.
 float odd(double x) {
   const auto nearest = static_cast<float>(x);
   float y = nearest;

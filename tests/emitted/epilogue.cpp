@@ -1,4 +1,4 @@
-// What an epilogue becomes: when it reads the old output, and how often its code stands there.
+// The code of an epilogue: when it reads the old output, and how often its code stands there.
 #include <catch2/catch.hpp>
 
 #include "backend/cuda/emit.h"

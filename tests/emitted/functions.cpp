@@ -1,6 +1,6 @@
 // The functions that emitted text defines itself: their own arithmetic, read from the text, against
-// the exact values. What the approximate instructions add to it is documented (PTX ISA): ex2 is
-// within 2^-22 of its value, rcp 2^-23.
+// the exact values. The error that the approximate instructions add to it is documented (PTX ISA):
+// ex2 is within 2^-22 of its value, rcp 2^-23.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>

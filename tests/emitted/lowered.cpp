@@ -1,4 +1,4 @@
-// What planning and lowering make of kernels, emitted and compiled: every operand order, type and
+// The results of planning and lowering kernels, emitted and compiled: every operand order, type and
 // epilogue.
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-// What the emitter refuses, as data; and what the CUDA compiler says, led back to the script.
+// The emitter's refusals, as data; and the CUDA compiler's messages, led back to the script.
 #include <catch2/catch.hpp>
 
 #include "backend/cuda/emit.h"

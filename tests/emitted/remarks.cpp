@@ -1,4 +1,4 @@
-// What ptxas remarks on (spills, local memory, serialised wgmma, ignored setmaxnreg), of kernels of
+// The remarks of ptxas (spills, local memory, serialised wgmma, ignored setmaxnreg) on kernels of
 // the tables: one of each family, compiled where there is a compiler. tests/bench/ptxas.sh and
 // lay_compile_bench go through all of them.
 #include <algorithm>
@@ -53,7 +53,7 @@ void describe(std::ostream& out, const tile::Program& program) {
   out << "tiles " << program.threads->layout.to_string();
 }
 
-// What decides on the text, sizes and types apart.
+// Returns what decides on the text, sizes and types apart.
 std::string family(const plan::Variant& variant, const sema::Kernel& kernel) {
   std::ostringstream out;
   std::visit([&](const auto& how) { describe(out, how); }, variant.how);
@@ -65,7 +65,7 @@ std::string family(const plan::Variant& variant, const sema::Kernel& kernel) {
   return out.str();
 }
 
-// Of every family the first variant, its last launch and those before.
+// Checks the first variant of every family, its last launch and those before.
 int check_families(const std::string& script) {
   std::set<std::string> families, texts;
   for (const sema::KernelPtr& kernel : kernels_of(source(script))) {

@@ -1,4 +1,4 @@
-// What the SM80 family becomes in CUDA: a golden, and every kernel of tests/agreement/sm80.lay
+// The CUDA of the SM80 family: a golden, and every kernel of tests/agreement/sm80.lay
 // and mixed.lay compiled with everything in registers.
 #include <algorithm>
 

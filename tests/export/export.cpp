@@ -75,8 +75,8 @@ std::optional<Point> place_of(std::int64_t offset, const Point& tile) {
   return place;
 }
 
-// Whether Triton has the layout, one thread and value after the other: all in the tile, all of the
-// tile, and every power of two of threads or values moves along one mode of it.
+// Returns true if Triton has the layout, one thread and value after the other: all in the tile, all
+// of the tile, and every power of two of threads or values moves along one mode of it.
 bool is_distributed(const AnyLayout& l, const Point& tile, std::int64_t threads,
                     std::int64_t values) {
   Facts facts;

@@ -30,7 +30,7 @@ struct Tally {
   }
 };
 
-// What a case was about and what came out, for printing where it fails.
+// The subject of a case and its outcome, for printing where it fails.
 struct Report {
   std::string operation;
   std::string text;

@@ -31,10 +31,10 @@ struct Expression {
   std::vector<Layout> layouts;
   Int number = 1;
   std::function<Layout(Facts&, const std::vector<Layout>&, const Int&)> run;
-  // What the result has to be beside the same function; by itself where the contract leaves the
+  // The condition on the result beside the same function; by itself where the contract leaves the
   // function open.
   std::function<bool(const std::vector<Layout>&, const Int&, const Layout&)> contract;
-  // Whether the law says anything at these operands.
+  // True if the law says anything at these operands.
   std::function<bool(Facts&, const std::vector<Layout>&)> applies;
 };
 
@@ -81,7 +81,7 @@ std::optional<Outcome> judge(const Expression& e, const Layout& result, const Bi
   }
 }
 
-// Whether the operation has a result at every one of some sizes.
+// Returns true if the operation has a result at every one of some sizes.
 bool answered_everywhere(World& world, const Expression& e, int instantiations) {
   for (int i = 0; i < instantiations; ++i) {
     const auto at = world.sample();

@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a shell says to a command, errors too, with `lay` the binary that was built. Times of runs
-// differ, and are left out.
+// Returns a shell's answer to a command, errors too, with `lay` the binary that was built. Times of
+// runs differ, and are left out.
 std::string shell_answer(const std::string& command) {
   put(fs::path("command.sh"), "export PATH=" + fs::path(LAY_BINARY).parent_path().string() +
                                   ":$PATH CUDA_VISIBLE_DEVICES= \n" + command);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view mark = "// expect: ";
 
-// Whether the line is an expectation alone, which belongs to the statement that ends before it.
+// Returns true if the line is an expectation alone, of the statement that ends before it.
 bool is_mark_alone(const std::string& line) {
   const std::size_t at = line.find_first_not_of(' ');
   return at != std::string::npos && line.compare(at, mark.size(), mark) == 0;

@@ -27,7 +27,7 @@ class WorkingFolder {
   std::filesystem::path before_;
 };
 
-// What one statement said.
+// The output of one statement.
 struct Said {
   std::size_t line = 0;   // on which it ends, from 1; 0 of the program as a whole
   std::string statement;  // in one line

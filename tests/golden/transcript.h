@@ -8,7 +8,7 @@
 
 namespace lay::test {
 
-// What the REPL answers to a text, standard output and standard error in the order written.
+// Returns the REPL's answer to a text, standard output and standard error in the order written.
 std::string answer(runtime::Repl& repl, const std::string& text);
 
 // The transcript with the answers that the REPL gives now.

@@ -65,9 +65,9 @@ const std::set<std::string> long_on_purpose = {"tests/errors/depth.lay",
                                                "tests/errors/syntax/name-too-long.lay",
                                                "tests/errors/syntax/source-too-large.lay"};
 
-// What is wider than it may be, as "path:line: columns". A row of a table and a block of code
-// (output as it is printed) have no place to break in Markdown, and a raw string of a test holds
-// text as a program printed it or a user wrote it; neither counts.
+// Returns the lines that are wider than they may be, as "path:line: columns". A row of a table and
+// a block of code (output as it is printed) have no place to break in Markdown, and a raw string of
+// a test holds text as a program printed it or a user wrote it; neither counts.
 std::vector<std::string> wide_lines() {
   std::vector<std::string> wide;
   const auto look = [&](const std::string& path, std::size_t number, const std::string& line) {

@@ -155,7 +155,7 @@ TEST_CASE("the heavy headers are compiled once") {
     }
   for (const auto& [library, files] : users) {
     INFO(library);
-    // What Triton and what PyTorch answer is read in a file each.
+    // The answers of Triton and of PyTorch are read in a file each.
     const std::size_t most = library == "Catch2" ? 0 : library == "nlohmann-json" ? 2 : 1;
     CHECK(files.size() <= most);
     for (const auto& file : files) CHECK(file.ends_with(".cpp"));

@@ -60,8 +60,8 @@ std::vector<std::string> path_words(const std::string& text) {
   return words;
 }
 
-// Whether a word names a file or folder of this repository: a path that begins at one of our
-// folders, or the ending of a source or a page. Patterns (*.lay), placeholders in capitals
+// Returns true if a word names a file or folder of this repository: a path that begins at one of
+// our folders, or the ending of a source or a page. Patterns (*.lay), placeholders in capitals
 // (CODE.lay) and paths of other machines (/usr/..., ~/..., build/...) do not.
 bool names_a_path(const std::string& word) {
   static const std::set<std::string> endings = {".h", ".cpp", ".md", ".cmake", ".sh", ".g4"};
@@ -87,7 +87,7 @@ class Tree {
     for (const std::string& path : paths_in()) add(path);
     for (const char* made : {"tests/run.sh", ".ci/run"}) add(made);
   }
-  // Whether the name is a path from the root, or the end of one.
+  // Returns true if the name is a path from the root, or the end of one.
   bool has(const std::string& name) const { return endings_.count(name) == 1; }
 
  private:
@@ -177,7 +177,7 @@ TEST_CASE("names of code that stand in backticks exist") {
   const std::set<std::string> known = words_of_code();
   int seen = 0;
   for (const Prose& line : prose()) {
-    // What was measured then keeps the names of then.
+    // Measurements keep the names of their time.
     if (line.where.starts_with("tests/bench/")) continue;
     for (const std::string& name : names_in_backticks(line.text)) {
       ++seen;

@@ -16,11 +16,11 @@ struct SourceLine {
   std::string text;
   std::string code;     // without the comment; texts of literals included
   std::string comment;  // from "//" on; empty where there is none
-  // Whether the line begins inside a raw string, as CUDA, scripts and JavaScript stand in sources.
+  // True if the line begins inside a raw string, as CUDA, scripts and JavaScript in sources do.
   bool in_raw_string = false;
 
   bool is_blank() const;
-  // Whether the line is a comment and nothing else, with at least a word: rulers do not count.
+  // Returns true if the line is a comment alone, with at least a word: rulers do not count.
   bool is_comment() const;
 };
 

@@ -1,4 +1,4 @@
-// What `explain` derives is what the operation gives: its last line is the value that `print`
+// The derivation of `explain` is what the operation gives: its last line is the value that `print`
 // writes.
 
 #include <catch2/catch.hpp>

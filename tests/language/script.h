@@ -53,7 +53,7 @@ struct Script {
   std::vector<Outcome> outcomes;
 };
 
-// What the script prints, and its error messages after that.
+// Returns what the script prints, and its error messages after that.
 inline std::string run(const std::string& text) {
   Script script(text);
   return script.printed + script.messages;

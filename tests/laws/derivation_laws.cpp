@@ -1,4 +1,4 @@
-// What the rules report while somebody listens is true, and adds up to the result.
+// The report of the rules to a listener is true, and adds up to the result.
 
 #include <catch2/catch.hpp>
 

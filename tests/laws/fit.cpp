@@ -32,8 +32,8 @@ int64_t leaf_count(const AnyLayout& a) {
                                            : std::get<Composed>(a).layout().shape.leaf_count();
 }
 
-// Whether some layout of one mode, with extents that multiply to n, begins with these values: every
-// factorisation, with strides read off.
+// Returns true if some layout of one mode, with extents that multiply to n, begins with these
+// values: every factorisation, with strides read off.
 bool begins_a_layout(const std::vector<int64_t>& begin, int64_t n, int64_t radix,
                      std::vector<std::pair<int64_t, int64_t>>& modes) {
   const auto value = [&](int64_t i) {

@@ -21,7 +21,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// 0.2 s, with room for unoptimized and sanitized builds. What grows with the sizes takes hours.
+// 0.2 s, with room for unoptimized and sanitized builds. Work that grows with sizes takes hours.
 constexpr double kMostSeconds = 2;
 
 int64_t huge(laws::Random& random) {

@@ -1,5 +1,5 @@
-// Whether a layout has a left inverse: every sequence of extents, every choice of an index for a
-// value that is taken more than once, and for each the linear equations that the strides have to
+// An oracle for left inverses of a layout: every sequence of extents, every choice of an index for
+// a value that is taken more than once, and for each the linear equations that the strides have to
 // solve in integers.
 
 #include <algorithm>
@@ -16,9 +16,9 @@ struct System {
   std::vector<int64_t> expected;
 };
 
-// Whether integers solve all. Columns are subtracted from one another, which changes the unknowns
-// and not whether there are some, until each row has one nonzero number right of those that earlier
-// rows use.
+// Returns true if integers solve all. Columns are subtracted from one another, which changes the
+// unknowns and not whether there are some, until each row has one nonzero number right of those
+// that earlier rows use.
 bool solvable(System s) {
   const size_t unknowns = s.rows.empty() ? 0 : s.rows[0].size();
   std::vector<int64_t> solved;  // the unknowns that are fixed so far

@@ -1,8 +1,8 @@
 #pragma once
 
-// What the laws of frontend/algebra/layouts/operations.h mean on small domains, by counting: no
-// rule of the algebra is used here, only the definition of a layout. Slow and obvious, so that fast
-// and clever can be compared with it.
+// The laws of frontend/algebra/layouts/operations.h on small domains, by counting: no rule of the
+// algebra is used here, only the definition of a layout. Slow and obvious, so that fast and clever
+// can be compared with it.
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ struct Plain {
 
 // R(c) == a(b(c)) for every coordinate of b, and R's shape refines b's.
 bool composes(const lay::Layout& a, const lay::Layout& b, const lay::Layout& r);
-// Whether any layout of b's profile does: every way to factor every mode is tried.
+// Returns true if any layout of b's profile does: every way to factor every mode is tried.
 bool can_compose(const lay::Layout& a, const lay::Layout& b);
 
 // The same for strides that are basis elements, on either side.

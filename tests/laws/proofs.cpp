@@ -1,6 +1,6 @@
-// What the decision procedure is expected to settle: multiples, ranges, equalities, products of
-// symbols. That it is right is held against brute force in integers.cpp and by lay_fuzz; here is
-// that it is strong enough.
+// The claims that the decision procedure is expected to settle: multiples, ranges, equalities,
+// products of symbols. integers.cpp and lay_fuzz test against brute force that it is right; the
+// tests here show that it is strong enough.
 
 #include <catch2/catch.hpp>
 #include <vector>
@@ -63,7 +63,7 @@ TEST_CASE("proofs: what is supposed is known, unless what is known rules it out"
   CHECK(s.facts.suppose(Predicate(true)));
   CHECK(s.facts.suppose(less_equal(s.M, 8)));
   CHECK(!s.facts.suppose(less_equal(9, s.M)));
-  // What was ruled out has left nothing behind.
+  // A supposition that was ruled out has left nothing behind.
   CHECK((!s.proves(equal(s.M, 4)) && !s.proves(not_equal(s.M, 4))));
   CHECK(s.facts.suppose(equal(s.M, 8)));
 }

@@ -100,8 +100,8 @@ void judge(Facts& facts, const Symbols& symbols, Tally& tally, const Operation& 
     ++tally.held;
   } catch (const Refusal& refusal) {
     ++tally.refused;
-    // What can never hold must fail on the numbers as well; what is undecided names what would
-    // decide.
+    // A claim that can never hold must fail on the numbers as well; an undecided one names what
+    // would decide.
     if (refusal.code == "undecided") REQUIRE_FALSE(refusal.help.empty());
   }
 }

@@ -20,7 +20,7 @@ sema::KernelPtr kernel_named(const std::string& name);
 // The kernels of a script in this folder, in its order.
 std::vector<sema::KernelPtr> kernels_of(const std::string& file);
 
-// Of gemms.lay where no file is given; with times that are over soon.
+// Benchmarks gemms.lay where no file is given, with times that are over soon.
 Ended bench(bench::Options options);
 
 }  // namespace lay::test

@@ -1,4 +1,4 @@
-// What a command writes to a stream while this lives.
+// The text that a command writes to a stream while this lives.
 #pragma once
 
 #include <ostream>

@@ -200,7 +200,7 @@ TEST_CASE("PyTorch's function is computed by Python, checked and timed there") {
     CHECK(made["graph"].size() == 5);
     CHECK(made["single_ms"] == 0.625);
   }
-  // As many sets and launches as ours have, and as long untimed as timed.
+  // There are as many sets and launches as ours have, and as long untimed as timed.
   const std::string saved = python.saved();
   const std::string sets = std::to_string(whole["results"][0]["sets"].get<int>());
   CHECK(saved.find("\"sets\":" + sets + ",\"launches\":20") != std::string::npos);

@@ -7,7 +7,7 @@
 
 namespace lay::test {
 
-// Whether there is a Chromium to ask.
+// Returns true if there is a Chromium to ask.
 bool has_browser();
 
 // Opens the page (at the fragment) with `probe` run at its end, where `say(...)` notes a line,

@@ -1,4 +1,4 @@
-// What a picture says is true: every box against the algebra.
+// The claims of a picture are true: every box against the algebra.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -146,7 +146,7 @@ TEST_CASE("a line that is too wide for the terminal goes on below, and keeps eve
           expected);
     CHECK(numbers(row, "\n 0 ", "") == multiples);
   }
-  // What fits stands as it is.
+  // A picture that fits stands as it is.
   CHECK(to_text(row, {Colours::none, 400, true}) == to_text(row, {}));
 }
 

@@ -1,4 +1,4 @@
-// What the planner chooses, and that it is what the layouts and guards allow.
+// The planner's choices, and that they are what the layouts and guards allow.
 #include <catch2/catch.hpp>
 #include <set>
 

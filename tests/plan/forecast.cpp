@@ -1,4 +1,4 @@
-// What is said before a launch, against numbers worked out by hand.
+// The forecast before a launch, against numbers worked out by hand.
 #include "backend/plan/model/forecast.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// The model's order of schedules against times that were measured (measured.lay). Of each problem
-// all pairs whose times differ by more than the spread of measurements are asked: which is the
+// The model's order of schedules against times that were measured (measured.lay). All pairs of a
+// problem whose times differ by more than the spread of measurements are asked: which is the
 // faster? Kendall's tau of them, and what the model's first choice loses, are what the model is
 // held to.
 #include <catch2/catch.hpp>
@@ -104,7 +104,7 @@ class Reader {
             1e6 * plan::predicted_seconds(*made, *fitting.front(), binding, default_target())};
   }
 
-  // Of the instruction: a tile's columns are one instruction wide in all rows.
+  // Returns the instruction's width: a tile's columns are one instruction wide in all rows.
   static std::int64_t width(const sema::RecordFields& row) {
     return row.numbers("tile", 1, 256).at(1);
   }
@@ -144,7 +144,7 @@ double regret(const std::vector<Measured>& rows) {
   return first->time / best->time;
 }
 
-// What the model makes of several problems.
+// The model's judgement of several problems.
 struct Judged {
   Agreement all;
   double worst = 1, mean = 1;  // of the first choices

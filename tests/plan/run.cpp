@@ -115,7 +115,7 @@ Binding bind(const Kernel& kernel, Sizes3 s, const Case<T>& c) {
   return binding;
 }
 
-// Runs every variant whose conditions hold and compares all of memory. How many ran.
+// Runs every variant whose conditions hold and compares all of memory. Returns how many ran.
 template <class T>
 int check(const GemmWish& wish, Sizes3 s, std::int64_t pad, bool wide_a,
           const std::vector<ScheduleEntry>& schedule = {}) {

@@ -68,7 +68,7 @@ TEST_CASE("scales: factors that are constant within groups of k") {
   CHECK(recognised(kernel_of("exp(a[m,k//128] + b[n,k//32]) * A[m,k] * B[n,k]")) ==
         "product, 128 32");
   CHECK(recognised(kernel_of("a[m,k//G] * A[m,k] * B[n,k]")) == "product, G");
-  // What does not depend on k stands outside the sum, and is no scale.
+  // A factor that does not depend on k stands outside the sum, and is no scale.
   CHECK(recognised(kernel_of("a[m,0] * A[m,k] * b[n,1] * B[n,k]")) == "product");
   CHECK(recognised(kernel_of("a[m,0] * A[m,k] * b[n,k//128] * B[n,k]")) == "product, 128");
   CHECK(recognised(kernel_of("a[m,k//128] * (A[m,k] * B[n,k])", "s8")) == "product, 128");

@@ -55,7 +55,7 @@ inline std::vector<sema::Array> outputs(const plan::Plan& plan, const plan::Vari
   return result;
 }
 
-// As many terms as a sum of the call may have.
+// Returns the most terms that a sum of the call may have.
 inline std::int64_t longest_sum(const sema::KernelCall& call) {
   std::int64_t terms = 1;
   for (const sema::Index& index : call.kernel->indices)
@@ -63,7 +63,7 @@ inline std::int64_t longest_sum(const sema::KernelCall& call) {
   return terms;
 }
 
-// Whether one of its launches adds up in another order than the reference.
+// Returns true if one of its launches adds up in another order than the reference.
 inline bool joins_sums(const plan::Variant& variant) {
   return std::holds_alternative<tile::Program>(variant.how) ||
          std::any_of(variant.before.begin(), variant.before.end(), [](const auto& before) {

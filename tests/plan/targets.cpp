@@ -87,8 +87,8 @@ TEST_CASE("what every record of a GPU says is possible") {
   }
 }
 
-// What an atom costs was said for the first machine that has it: there its products take no less by
-// the machine's rate.
+// The cost of an atom was said for the first machine that has it: there its products take no less
+// by the machine's rate.
 TEST_CASE("the rates of tensor cores are those of their instructions") {
   const auto clocks = [](const char* gpu, const sema::Atom& atom) {
     const auto rate = find_target(gpu)->multiply_adds(atom.kind, atom.a_type);

@@ -140,7 +140,7 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 8192, 14336, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_176_along_n");
   CHECK(taken(bare, 16384, 6144, 4096) == "sm90_tall_176");
-  // As many tiles as SMs or fewer, of the narrowest that are no more; and the measured
+  // The tiles are as many as the SMs or fewer, of the narrowest that are no more; and the measured
   // ones beside them.
   CHECK(taken(bare, 768, 2048, 4096) == "sm90_one_wave_96");
   CHECK(taken(bare, 1024, 2048, 4096) == "sm90_one_wave_128");

@@ -35,7 +35,7 @@ class Terminal {
     close(slave_);
   }
 
-  // What the editor makes of the keys, typed all at once when its prompt is there.
+  // Returns what the editor makes of the keys, typed all at once when its prompt is there.
   std::optional<std::string> type(LineEditor& editor, const std::string& keys) {
     auto result = std::async(std::launch::async, [&] { return editor.read("> ", "| "); });
     for (const auto ready = shown.size(); shown.find("> ", ready) == std::string::npos;) drain();

@@ -1,4 +1,4 @@
-// What the REPL makes of typed and pasted text, before anything is evaluated.
+// The REPL's reading of typed and pasted text, before anything is evaluated.
 #include <catch2/catch.hpp>
 
 #include "runtime/repl/input.h"

@@ -1,4 +1,4 @@
-// What is wrong is said in words that name the place and the next step; one mistake is one error.
+// An error is said in words that name the place and the next step; one mistake is one error.
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -29,7 +29,7 @@ inline std::string for_each_call(const std::string& script,
   return messages;
 }
 
-// How many values the reductions of the call join at most.
+// Returns the most values that the reductions of the call join.
 inline std::int64_t terms_of(const sema::KernelCall& call) {
   std::int64_t most = 1;
   for (const sema::Node& node : call.kernel->nodes) {

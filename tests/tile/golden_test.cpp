@@ -1,4 +1,4 @@
-// What `lay plan --dump` prints of reductions.lay after each pass: the programs of all variants
+// The output of `lay plan --dump` for reductions.lay after each pass: the programs of all variants
 // after form, and the first variant after bind and expand. LAY_BLESS=1 rewrites the goldens; `git
 // diff` is the review.
 #include "runtime/commands/tile_dump.h"

@@ -1,6 +1,6 @@
 // Tile programs run by plain loops over tiles, against the reference: whole rows kept and columns
-// streamed, unbound with small tiles and bound as every variant of the plan has them. What the
-// variants are lowered to runs in the interpreter of threads beside them.
+// streamed, unbound with small tiles and bound as every variant of the plan has them. The lowered
+// variants run in the interpreter of threads beside them.
 #include "backend/tile/interpret.h"
 
 #include "tests/plan/script_calls.h"
@@ -63,7 +63,7 @@ sema::KernelResult run_variant(const plan::Plan& plan, const plan::Variant& vari
   return result;
 }
 
-// How many programs ran.
+// Returns how many programs ran.
 int check_call(const sema::KernelCall& call) {
   const auto expected = sema::run_reference(call);
   const std::int64_t terms = terms_of(call);

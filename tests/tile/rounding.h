@@ -1,4 +1,4 @@
-// Whether two results of one kernel agree: integers exactly, floats as far as another order of
+// The agreement of two results of one kernel: integers exactly, floats as far as another order of
 // sums may move them.
 #pragma once
 

@@ -38,8 +38,8 @@ extern const Handler fence_proxy;
 // of a block.
 int mbarrier_slot(Warp& warp, const Instruction& at, int barrier, std::int64_t slot, int rank,
                   int lane);
-// What goes to other blocks of the cluster finds them at work: a block that has ended has no shared
-// memory any more.
+// Checks that the blocks of the cluster with these ranks have not ended, before something is sent
+// to them: a block that has ended has no shared memory any more.
 void check_targets(const Warp& warp, const Instruction& at, const std::vector<int>& ranks);
 // Takes arrived bytes from the transaction count. Warps that wait for the phase that this completes
 // go on.

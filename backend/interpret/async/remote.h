@@ -1,6 +1,6 @@
-// Stores to the shared memory of another block of the cluster (PTX ISA, st.async). What is stored
-// is on its way until no warp can go on without it, and its bytes are counted at an mbarrier of the
-// block that gets it.
+// Stores to the shared memory of another block of the cluster (PTX ISA, st.async). The data is on
+// its way until no warp can go on without it, and its bytes are counted at an mbarrier of the
+// receiving block.
 #pragma once
 
 #include "backend/interpret/warp.h"

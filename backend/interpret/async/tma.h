@@ -1,7 +1,7 @@
 // TMA: boxes of a tensor between global and shared memory (PTX ISA, cp.async.bulk.tensor). A load
-// is on its way until no warp can go on without it: whoever does not wait for it finds nothing.
-// What lies outside the tensor is zero on the way in, and is left out on the way back; the bytes of
-// a whole box are counted.
+// is on its way until no warp can go on without it: a warp that does not wait for it finds nothing.
+// Elements outside the tensor are zero in a load, and a store leaves them out; the bytes of a whole
+// box are counted.
 #pragma once
 
 #include "backend/interpret/warp.h"

@@ -116,7 +116,7 @@ T operand_value(Value value) {
   }
 }
 
-// Whether the interpreter has memory of this type.
+// Returns true if the interpreter has memory of this type.
 inline bool storable(ElementType type) {
   const int width = bits(type);
   return type == ElementType::pred || (width % 8 == 0 && width <= 64);

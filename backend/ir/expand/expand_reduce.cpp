@@ -65,7 +65,7 @@ void Expander::accumulate(TileId id) {
   const bool guarded = reads_memory(over.body);
   tile::Tile both = tile(id);
   both.axes = {row_axis, column_axis};
-  // As many elements as lie inside or outside together.
+  // The number of elements that lie inside or outside together.
   const bool along_columns = modes_[0].axis == column_axis;
   const int together =
       along_columns && may_leave(column_axis)

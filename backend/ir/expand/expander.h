@@ -1,5 +1,5 @@
-// What the parts of the pass share: a bound program, the registers that hold its tiles, and where a
-// thread stands. Internal to this folder.
+// The state that the parts of the pass share: a bound program, the registers that hold its tiles,
+// and the place of a thread. Internal to this folder.
 #pragma once
 
 #include <algorithm>
@@ -99,13 +99,13 @@ class Expander {
     return row;
   }
 
-  // Whether a coordinate of the axis may lie outside: tiles do not divide the extent.
+  // Returns true if a coordinate of the axis may lie outside: tiles do not divide the extent.
   bool may_leave(AxisId axis) const {
     const tile::Axis& of = program_.axis(axis);
     return !facts_.proves(divides(of.extent, of.tile));
   }
 
-  // Whether the coordinate lies inside; nothing where all do.
+  // Returns the condition that the coordinate lies inside; nothing where all coordinates do.
   std::optional<Term> inside(AxisId axis, const Values& at) {
     if (!may_leave(axis)) return std::nullopt;
     return coordinate(axis, at) < b_.size(program_.axis(axis).extent);
@@ -193,7 +193,7 @@ class Expander {
   // ---- elements
   // The arithmetic at one place: what tiles hold is known.
   ElementLowering element_at(const Values& at);
-  // Whether the value needs elements that no tile holds, which may only be read inside the extents.
+  // Returns true if the value needs elements that no tile holds, readable only inside the extents.
   bool reads_memory(sema::NodeId root) const {
     return sema::reads_memory(kernel(), root,
                               [&](sema::NodeId id) { return values_.tile_of(id) >= 0; });
@@ -207,8 +207,8 @@ class Expander {
   void keep(const tile::Map& map);
   Term truth_as_number(Term value);
   void store(const tile::Copy& copy);
-  // Whether this thread is the one of its block, among those that share rows, that stores what a
-  // row has; nothing where no other does.
+  // Returns the condition that this thread, among the threads of its block that share rows, is the
+  // one that stores a row's values; nothing where no other thread shares them.
   std::optional<Term> speaks_for_rows();
 
   // ---- reductions
@@ -221,14 +221,14 @@ class Expander {
   };
   struct Reduction {
     std::vector<Partial> partials;
-    BarrierId arrived;  // what the blocks have
+    BarrierId arrived;  // arrivals of the blocks' values
   };
   using Terms = std::vector<Term>;  // of the partials
 
   static bool is_condition(sema::ReduceFunction function);
   Terms identity(TileId id);
-  // What two groups of columns give together. Of conditions, held as 0 and 1, the greater one is
-  // `or` and the lesser one `and`. Of equal extremes the one of the smaller position stays.
+  // Returns the join of two groups of columns. For conditions, held as 0 and 1, the greater value
+  // is `or` and the lesser one `and`. If extremes are equal, the one of the smaller position stays.
   Terms joined(sema::ReduceFunction function, const Terms& a, const Terms& b);
   Terms read(TileId id, const Values& at);
   void assign(TileId id, const Values& at, const Terms& terms);
@@ -236,14 +236,14 @@ class Expander {
   // The values of this thread, in the order of its columns.
   void accumulate(TileId id);
   void add(TileId id, const sema::Reduce& over, const Values& at);
-  // Whether `each` visits a thread's columns in ascending order.
+  // Returns true if `each` visits a thread's columns in ascending order.
   bool columns_ascend() const;
   void join_threads(TileId id);
   void join_warps(TileId id, sema::ReduceFunction function);
   // Each block sends what it has of a row to every block of the cluster, itself too, and joins what
   // came in the order of ranks. No block ends before all have what they wait for.
   void join_blocks(TileId id, sema::ReduceFunction function);
-  // What each of `count` warps or blocks has of the rows, in their order.
+  // Joins the values that `count` warps or blocks have of the rows, in their order.
   void join_shared(TileId id, sema::ReduceFunction function, BufferId Partial::*shared, int count,
                    const char* name);
 
@@ -257,7 +257,7 @@ class Expander {
   std::vector<BufferId> buffers_;  // of tiles in registers
   std::map<TileId, Reduction> reductions_;
   std::set<TileId> stored_;  // as soon as an access of it is computed: not held
-  tile::HeldValues values_;  // what tiles hold now
+  tile::HeldValues values_;  // the nodes that tiles hold now
   BarrierId barrier_, blocks_;
   bool met_ = false;  // the blocks of the cluster know that all have begun
   Term row_in_tile_, column_in_tile_;

@@ -3,7 +3,7 @@
 //
 //   ir::Kernel kernel = lower(plan, plan.variants[0], {.script = "gemm.lay", .line_of = ...});
 //
-// What the verifier finds is our bug: std::logic_error that names the pass.
+// A problem that the verifier finds is our bug: std::logic_error that names the pass.
 #pragma once
 
 #include <functional>
@@ -30,13 +30,13 @@ struct Pass {
 // The passes, in the order in which they run.
 std::span<const Pass> passes();
 
-// The launch that gives a variant its name. What it reads from workspace the launches before have
-// written.
+// Lowers the launch that gives a variant its name. Earlier launches have written the workspace that
+// it reads.
 Kernel lower(const plan::Plan& plan, const plan::Variant& variant,
              const LowerOptions& options = {});
 
-// All launches of a variant, in order: that one last. Of plans before it the first variant, which
-// is the one that takes the sizes after plan::at_sizes().
+// Lowers all launches of a variant, in order: the one that gives it its name last. A plan that runs
+// before gives its first variant, which is the one that takes the sizes after plan::at_sizes().
 std::vector<Kernel> lower_all(const plan::Plan& plan, const plan::Variant& variant,
                               const LowerOptions& options = {});
 

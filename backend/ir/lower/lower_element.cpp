@@ -29,7 +29,7 @@ bool is_integer_division(const sema::Node& node) {
 }
 
 bool is_leaf(const sema::Node& node) {
-  // What costs no more to write twice than to name.
+  // A leaf is a node that costs no more to write twice than to name.
   return std::visit(overloaded{
                         [](const Literal&) { return true; },
                         [](const IndexValue&) { return true; },

@@ -81,7 +81,7 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
                              with_stages(copy.shared, plan::stage_elements(copy), gemm_.stages,
                                          alignment * 8 / bits(gemm_.accumulator)),
                              alignment);
-  // What travels through registers waits there in the tensor's own type, converted only when it is
+  // Elements that go through registers wait there in the tensor's own type and are converted when
   // stored: a thread's part of the next K tile is in flight during the products of this one.
   if (!copy.boxes) {
     declared_.from(node.where, "(element,access) of this thread's part of the next K tile");

@@ -18,7 +18,7 @@
 //   the other threads:         for every K tile:
 //     wait until the stage has arrived; the products; each warp gives the stage back
 //
-// What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other
+// Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
 #pragma once
 

@@ -41,7 +41,7 @@ void GemmLowering::run_ring(const WithTile& with_its_tile) {
   b_.inside(b_.kernel.prologue, [&] {
     initialise(b_, {{gemm_.stages, {filled_, drained_}}});
     b_.sync(all_);
-    // What the launch before has written may be read from here on (programmatic dependent launch).
+    // The kernel may read what the launch before wrote from now on (programmatic dependent launch).
     b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
   // The assembler gives the accumulators of the role that comes last the banks that they need,
@@ -82,8 +82,8 @@ void GemmLowering::copy_boxes(const std::vector<Term>& tile, Term k_first) {
   }
 }
 
-// K tile after K tile, as the stages become free. What goes through registers is on its way while
-// the warps wait.
+// Copies K tile after K tile, as the stages become free. Elements that go through registers are on
+// their way while the warps wait.
 void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
   batch_.assign(tile.begin() + 2, tile.end());
   std::vector<Operand*> held;

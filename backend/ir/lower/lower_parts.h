@@ -93,9 +93,9 @@ class ElementLowering {
   Term arm(sema::NodeId node, ElementType type);
   // An arm that is evaluated only where the truth stands.
   Term arm(sema::NodeId node, ElementType type, Truth where);
-  // What the arms around say about a condition.
+  // Returns the truth of a condition as far as the arms around decide it.
   std::optional<bool> decided(sema::NodeId condition) const;
-  // What is shared in an arm and may be computed whether the arm is taken or not.
+  // Hoists nodes that are shared in an arm and may be computed whether the arm is taken or not.
   void hoist(sema::NodeId node);
   Term small(sema::NodeId node);
   Ref source(const sema::Load& load);
@@ -122,8 +122,8 @@ class ElementLowering {
   bool inline_ = false;  // inside an arm that stays an expression: no statements
 };
 
-// Whether a later value takes the place of the extreme before it, for argmax and argmin: a NaN
-// does, once.
+// Returns the condition that a later value takes the place of the extreme before it, for argmax and
+// argmin: a NaN does, once.
 Term is_extreme(sema::ReduceFunction function, Term later, Term before);
 
 void lower_gemm(Declared& declared, const plan::SimtGemm& gemm);

@@ -6,7 +6,7 @@
 //   for every access to the outputs: shared -> registers, the values, registers -> global
 //
 // Coordinates outside the outputs are neither read nor written; nothing else depends on the sizes.
-// Of several permute kernels in one launch each has a range of blocks.
+// If one launch has several permute kernels, each of them has a range of blocks.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -41,7 +41,7 @@ class PermuteLowering {
                        [](const Input& i) { return i.load->staged; });
   }
 
-  // What the block of this number does; `all` is there where something is staged.
+  // Emits the work of the block with this number; `all` is given where something is staged.
   void run(Term block, BarrierId all) {
     declared_.from(declared_.kernel.where, "block -> tile: " + permute_.order.to_string());
     const Term real = find_tile(block);

@@ -1,5 +1,5 @@
-// What kernels share that one role feeds by TMA through a ring of stages and others empty:
-// barriers, places in the ring, and the maps of what is copied.
+// The common parts of kernels in which one role fills a ring of stages by TMA and other roles empty
+// it: barriers, places in the ring, and the tensor maps of the copies.
 #pragma once
 
 #include <vector>

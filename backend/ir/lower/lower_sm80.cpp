@@ -280,7 +280,7 @@ void Sm80Lowering::add_slices() {
   const auto repeats = gemm_.repeats();
   const Term thread = b_.let(declared_.name("thread_of_slice"),
                              b_.special(Builtin::thread) % gemm_.slice_threads());
-  // Of every accumulator: where this thread holds it, and its number.
+  // For every accumulator: where this thread holds it, and its number.
   const auto each = [&](const std::function<void(const Ref&, Term)>& body) {
     unrolled("i", repeats[0], [&](Term i) {
       unrolled("j", repeats[1], [&](Term j) {

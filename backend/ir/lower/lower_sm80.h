@@ -6,14 +6,14 @@
 //   for every K tile t:
 //     copy K tile t + stages - 1 into the stage that was read last
 //     for every step of the atom along k:
-//       read the next step's fragments (of the last step: wait for K tile t + 1, and its first
-//       step's) multiply this step's
-//   of several slices of K: all others hand their sums to the first
+//       read the next step's fragments (last step: wait for K tile t + 1, read its first step's)
+//       multiply this step's fragments
+//   with several slices of K: all others hand their sums to the first
 //   epilogue: the value of every accumulator that the thread holds, stored
 //
 // Elements of another type than the atom's are converted between the read and the products.
 //
-// What lies outside the tensors is read as zero, so that ragged M, N and K and K = 0 need no other
+// Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
 #pragma once
 

@@ -15,11 +15,11 @@
 // K tiles its place in the ring moves on by. It begins its products when those of the tile before
 // have been issued.
 //
-// Where blocks of the cluster share K each multiplies its own range of the K tiles; then every one
-// gives each of the others the accumulators that that one adds up, and stores what it has added up
-// itself (lower_sm90_split.cpp).
+// Where blocks of the cluster share K each multiplies its own range of the K tiles. Then each block
+// gives every other block the accumulators that the other block adds up, and stores those that it
+// has added up itself (lower_sm90_split.cpp).
 //
-// What lies outside the tensors arrives as zeros, and TMA stores nothing there.
+// Elements outside the tensors arrive as zeros, and TMA stores nothing there.
 #pragma once
 
 #include <functional>
@@ -82,7 +82,7 @@ class Sm90Lowering {
   Term group_of(const plan::GroupScale::Quotient& quotient, Term k_tile, Term part);
   Term scale_at(Term v, Term i, Term j);
 
-  // Whether the mask lets a product count somewhere in the cluster's tile (lower_sm90_mask.cpp).
+  // Returns the condition that the mask leaves the cluster's tile a product (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
   void each_tile(const std::function<void(const Tile&)>& body);
@@ -137,7 +137,7 @@ class Sm90Lowering {
     std::array<Term, 2>
         put;  // where this lane points stmatrix or ldmatrix, or its first value, in 64 rows
     std::array<Term, 2> first_run;  // by threads: this thread's first, in its consumer's 64 rows
-    Term rotated;                   // whether it begins with later values
+    Term rotated;                   // true if it begins with later values
   };
   void declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem,
                       int buffers);
@@ -228,7 +228,7 @@ class Sm90Lowering {
   RingId give_, take_;
   BufferId parts_, own_, piece_, sum_;
   Term split_;  // this block's number among those that share K
-  // What the epilogue reads of a vector along m or n, for the values of a step.
+  // The elements of a vector along m or n that the epilogue reads for the values of a step.
   struct Ahead {
     const plan::StagedVector* plan = nullptr;
     BufferId held;

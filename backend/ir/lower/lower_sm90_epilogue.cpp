@@ -94,7 +94,7 @@ int Sm90Lowering::passes_of_atom() const {
   return gemm_.store ? gemm_.store->passes(gemm_.mma.shape[1]) : 1;
 }
 
-// Whether an element takes much code.
+// Returns true if an element takes much code.
 bool Sm90Lowering::much_text() const {
   constexpr int much = 8;  // steps of arithmetic
   int all = 0;

@@ -88,7 +88,7 @@ Sm90Lowering::Pass Sm90Lowering::pass_with(Term number_of) {
           repeats[1] == 1 ? number(0) : atom % repeats[1], number_of % of_atom, width};
 }
 
-// Whether this block has a pass left to store after `own` of its own.
+// Returns the condition that this block has a pass left to store after `own` of its own.
 Term Sm90Lowering::passes_left(Term own) {
   if (!gemm_.split) return own < gemm_.stores();
   return own < gemm_.split->each && split_ * gemm_.split->each + own < gemm_.split->passes;

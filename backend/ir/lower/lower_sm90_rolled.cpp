@@ -6,8 +6,8 @@
 
 namespace lay::ir {
 
-// How many values of a pass of that width one round of a rolled loop takes: whole steps that divide
-// it, as many as there are registers for beside the accumulators. 0: there is no such number.
+// Returns the values of a pass of that width that a round of a rolled loop takes: whole steps that
+// divide it, as many as registers beside the accumulators can hold. 0 if there are none.
 int Sm90Lowering::picked_values(int width) const {
   constexpr int others = 40, no_limit = 240;  // registers
   const auto repeats = gemm_.repeats();
@@ -42,7 +42,7 @@ void Sm90Lowering::rolled(const char* name, int count, const std::function<void(
   b_.loop(name, number(0), number(count), {}, body);
 }
 
-// What of the numbered is at that number: a tree of branches, since registers have no address.
+// Calls `one` with the value of a number: a tree of branches, since registers have no address.
 void Sm90Lowering::pick(Term number_of, int count, const std::function<void(int)>& one) {
   const std::function<void(int, int)> among = [&](int first, int last) {
     if (last - first == 1) return one(first);

@@ -1,4 +1,4 @@
-// What families of one tile a block share: which tile the block has, and where its operands lie.
+// The common parts of families with one tile a block: the block's tile, and the places of operands.
 #pragma once
 
 #include <functional>

@@ -8,7 +8,7 @@ namespace lay::ir {
 
 namespace {
 
-// What compiles in a fraction of the time that the K loop takes.
+// Elements whose code compiles in a fraction of the time that the K loop takes.
 constexpr int elements_of_a_pass = 32;
 
 class Storing {

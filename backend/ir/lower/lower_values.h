@@ -10,7 +10,7 @@
 namespace lay::ir {
 
 struct ThreadValues {
-  sema::NodeId contraction = -1;         // whose values the accumulators are
+  sema::NodeId contraction = -1;         // the accumulators are its values
   std::array<sema::IndexId, 2> indices;  // m and n
   std::vector<sema::IndexId> batch_indices;
   std::vector<Term> batch;       // of the tile
@@ -22,8 +22,8 @@ struct ThreadValues {
       vectors;  // of each assignment: values, neighbours along n, that one access writes
 };
 
-// Elements outside the output are left alone. Of several outputs all values of an access come
-// first, then all stores.
+// Stores the values of the elements inside the output; other elements are left alone. With several
+// outputs all values of an access come first, then all stores.
 void store_values(Declared& declared, const ThreadValues& held);
 
 }  // namespace lay::ir

@@ -23,8 +23,8 @@ struct Reach {
   }
 };
 
-// What two uses of a node make together. A value used always and under a condition is read always;
-// under two conditions, that is not described here.
+// Returns the reach of a node that has two uses. A value used always and under a condition is read
+// always; under two conditions, the reach is not described here.
 Reach either(const Reach& a, const Reach& b) {
   if (a.kind == Reach::unseen || a == b) return b;
   if (b.kind == Reach::unseen) return a;

@@ -1,4 +1,4 @@
-// What an epilogue reads of the output itself: C in alpha * sum + beta * C.
+// Finds the elements of the output that the epilogue reads: C in alpha * sum + beta * C.
 #pragma once
 
 #include <vector>

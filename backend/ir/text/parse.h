@@ -1,7 +1,7 @@
 // The IR's text back as a kernel (the notation is described in print.h).
 //
-// parse(print(k)) prints as print(k). What is parsed is well-formed text with declared names and
-// well-typed expressions; whether it is a kernel that makes sense is the verifier's question.
+// parse(print(k)) prints as print(k). The parser takes well-formed text with declared names and
+// well-typed expressions; the verifier decides whether the kernel makes sense.
 #pragma once
 
 #include <string_view>

@@ -178,7 +178,7 @@ Term ExpressionParser::ring_value() {
   return slot ? builder_.slot(ring->second) : builder_.phase(ring->second);
 }
 
-// What starts with a word of the language.
+// Parses an expression that starts with a word of the language.
 Term ExpressionParser::call() {
   const Token token = cursor_.peek();
   if (cursor_.at("slot") || cursor_.at("phase")) return ring_value();

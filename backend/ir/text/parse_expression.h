@@ -27,7 +27,7 @@ class ExpressionParser {
   Ref ref();
   BufferId buffer();
 
-  // What names mean. Variables have scopes, the innermost last.
+  // The meanings of names. Variables have scopes, the innermost last.
   LayoutParser layouts;
   std::map<std::string, Term> scalars;
   std::map<std::string, BufferId> buffers;

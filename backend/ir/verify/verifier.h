@@ -135,7 +135,7 @@ class Verifier {
   std::vector<bool> bound_, in_scope_, static_;
   // In scope, the latest last.
   std::vector<VarId> scope_;
-  // How many variables have the name.
+  // The number of variables that have the name.
   std::map<std::string, int> names_in_scope_;
   std::vector<Uniformity> uniform_;  // by ExprId
 };

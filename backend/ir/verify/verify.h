@@ -1,12 +1,12 @@
-// Whether a kernel makes sense: what the interpreter and the emitters may rely on.
+// The rules that a kernel keeps: what the interpreter and the emitters may rely on.
 //
 // Ids are in range and operands come before uses; types fit; variables are bound once, in scope,
 // and not claimed more uniform than they are; coordinates have the rank of their layout; registers
 // are indexed by constants and unrolled loops; vector copies are contiguous and aligned for every
-// value of the sizes that the assumptions admit; barriers are reached by all whom they wait for;
+// value of the sizes that the assumptions admit; all threads that a barrier waits for reach it;
 // roles, registers, shared memory and tensor maps keep the machine's limits.
 //
-// What is found is our bug, never the user's: his mistakes end in the plan.
+// A problem found here is our bug, never the user's: the user's mistakes end in the plan.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace lay::ir {
 
-// Of the machine the kernel is for. The defaults are those of compute capability 9.0.
+// The limits of the machine that runs the kernel. The defaults are those of compute capability 9.0.
 struct Limits {
   std::int64_t shared_bytes = 232448;  // of a block
   int threads = 1024;                  // of a block

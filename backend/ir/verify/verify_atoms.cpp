@@ -51,7 +51,7 @@ void Verifier::mma_atom(const MmaAtom& atom) {
   if (atom.b) atom_operand(atom, 'b', *atom.b, n, k);
 }
 
-// What the statement has in registers is what the atom says, value by value.
+// Checks that the statement's registers hold what the atom says, value by value.
 void Verifier::check_atom(const Mma& mma) {
   if (mma.atom.empty()) return problem("mma", "an mma that is not simt names its atom");
   const auto found = std::find_if(kernel_.atoms.begin(), kernel_.atoms.end(),

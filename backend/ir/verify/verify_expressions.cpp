@@ -12,7 +12,7 @@
 namespace lay::ir {
 namespace {
 
-// Whether every id in a kernel points at something: asked before anything is looked up.
+// The check that every id in a kernel points at something, made before anything is looked up.
 class Ids {
  public:
   explicit Ids(const Kernel& kernel) : kernel_(kernel) {}

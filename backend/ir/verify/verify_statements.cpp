@@ -103,7 +103,7 @@ void Verifier::check(const Shuffle& shuffle) {
   }
   needs(Uniformity::warp, "the shuffle");
   needs_whole_warps("the shuffle");
-  // What divides the value in every lane divides what another lane has.
+  // A number that divides the value in every lane divides the value of another lane.
   bind(shuffle.var, of, uniform(shuffle.value), alignment_.of(shuffle.value), false);
 }
 

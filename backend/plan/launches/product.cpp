@@ -51,7 +51,7 @@ std::optional<Groups> groups_of(const Kernel& kernel, NodeId id,
   const std::vector<NodeId> all = multiplicands(kernel, sum.body);
   std::vector<NodeId> inside;
   if (all.size() < 3) return std::nullopt;
-  // Of alpha * s[m,k] * A[m,k] * B[n,k] alpha stands outside, A and B are seeds, and s goes with A.
+  // For alpha * s[m,k] * A[m,k] * B[n,k]: alpha stands outside, A and B are seeds, s goes with A.
   Groups made;
   for (const NodeId each : all)
     (has_any(indices(each), sum.indices) ? inside : made.outside).push_back(each);
@@ -167,7 +167,7 @@ bool is_plain(const Kernel& kernel, NodeId factor) {
 
 namespace {
 
-// Whether each value of one type is one of another: 8 bits of significand hold every 8-bit integer.
+// Returns true if `type` has each value of `of`: 8 bits of significand hold every 8-bit integer.
 bool holds_all(ElementType of, ElementType type) {
   using enum ElementType;
   if (of == type) return true;

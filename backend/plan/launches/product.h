@@ -34,10 +34,10 @@ std::optional<Product> first_product(const sema::Kernel& kernel);
 // Law: equal up to rounding, and to overflow on the way.
 std::optional<sema::Kernel> with_two_factors(const sema::Kernel& kernel);
 
-// Whether a factor is an element of a tensor, or casts of one, at bare indices that are distinct.
+// Returns true if a factor is an element of a tensor, or casts of one, at distinct bare indices.
 bool is_plain(const sema::Kernel& kernel, sema::NodeId factor);
 
-// Whether each value of a node is one of the type, so that storing it as that type loses nothing.
+// Returns true if each value of a node is one of the type: storing it as that type loses nothing.
 bool is_exact(const sema::Kernel& kernel, sema::NodeId node, ElementType type);
 
 // The type that both factors can be stored as and that tensor cores multiply: that of a plain

@@ -53,7 +53,7 @@ class ProductSplitter {
     return std::move(made_);
   }
 
-  // Whether the kernel is a product with scales, whatever surrounds it.
+  // Returns true if the kernel is a product with scales, whatever surrounds it.
   bool is_scaled(const Kernel& kernel) const {
     const auto form = recognise_scaled(std::make_shared<const Kernel>(kernel), *facts_);
     const auto* gemm = std::get_if<Gemm>(&form);
@@ -65,7 +65,7 @@ class ProductSplitter {
     return in_order_of_outputs(kernel_, free_indices(kernel_)[static_cast<std::size_t>(sum)]);
   }
 
-  // Whether a node is a product with scales that a launch of its own can compute.
+  // Returns true if a node is a product with scales that a launch of its own can compute.
   bool is_scaled_product(NodeId id) const {
     const Reduce* sum = accumulated_sum(kernel_, id);
     if (!sum || multiplicands(kernel_, sum->body).size() < 3) return false;
@@ -83,7 +83,7 @@ class ProductSplitter {
   }
   bool has_scaled_product() const { return first_scaled_product().has_value(); }
 
-  // Of several products with scales all but the last go to launches of their own.
+  // Moves the first product with scales to a launch of its own; the last one stays in the kernel.
   bool store_scaled_product() {
     if (made_.first.size() >= most_launches || is_scaled(kernel_)) return false;
     const NodeId sum = *first_scaled_product();
@@ -127,7 +127,7 @@ class ProductSplitter {
                });
              });
     };
-    // What one launch writes no other may read: inout tensors stay with all outputs.
+    // A tensor that one launch writes no other may read: inout tensors stay with all outputs.
     Kernel apart = kernel_, rest = kernel_;
     apart.assignments.clear();
     rest.assignments.clear();

@@ -13,14 +13,14 @@
 //   factor[i,j]  = f16(softmax[j](product[i,j]))
 //   O[i,d]       = sum[j](factor[i,j] * V[j,d])
 //
-// Of several products with scales (scales/group_scale.h) each keeps them, in a launch of its own;
-// the scales of one alone join its factors here, for what multiplies products without scales.
+// If several products have scales (scales/group_scale.h) each keeps them, in a launch of its own;
+// the scales of a single product join its factors here, for families without scales.
 //
 // A product is a sum of two factors, each of which has an index of the result that the other lacks:
 // its element of one factor is used again and again, so that storing it costs less than it saves.
 //
 // Laws: a value that is stored is the value that was computed, since its tensor has its type, or a
-// narrower one that holds each of its values exactly. Of a product of more than two factors the
+// narrower one that holds each of its values exactly. In a product of more than two factors the
 // order of multiplications changes, up to rounding.
 #pragma once
 

@@ -48,7 +48,7 @@ double chained_clocks(const tile::Program& program, const Target& target, double
     products += work * instruction_clocks(atom, target);
   }
   const double weights = parts.maximum ? rows * columns / exponentials : 0;
-  // Of two warpgroups one multiplies while the other weighs, less what neither hides.
+  // One of two warpgroups multiplies while the other weighs, less what neither hides.
   return products + weights / 2;
 }
 

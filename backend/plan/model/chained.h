@@ -1,4 +1,4 @@
-// What programs of chained products take.
+// The cost of programs of chained products.
 #pragma once
 
 #include "backend/plan/plan.h"

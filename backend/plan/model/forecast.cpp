@@ -252,8 +252,8 @@ Forecast of_chained(const tile::Program& program, const Prediction& prediction, 
   return made;
 }
 
-// Rows of tiles are taken once each. What columns that are walked again ask for comes from L2 as
-// far as the rows that blocks work on at once fit there.
+// Rows of tiles are taken once each. Columns that are walked again come from L2 as far as the rows
+// that blocks work on at once fit there.
 Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
                     const Prediction& prediction, const Sized& sized, const Target& target) {
   if (program.has_products()) return of_chained(program, prediction, sized, target);

@@ -1,5 +1,5 @@
-// What a variant takes at given sizes: tiles and waves, bytes, and a time that it needs at the
-// least if what the target's record says is the most of the machine.
+// The cost of a variant at given sizes: tiles and waves, bytes, and the least time that it needs if
+// the target's record gives the most that the machine does.
 //
 //   tiles        of the output, those with products, and how many the machine works on at once
 //   L2           what blocks load and store; what one block of a cluster loads for all counts once
@@ -9,8 +9,8 @@
 //   products     of the SM with the most tiles, at the machine's rate
 //
 // The bound of a launch is the longest of these and the launch's own time. It knows no latencies,
-// no limit of power and no bank conflicts, and what epilogues compute is free: what is measured is
-// longer.
+// no limit of power and no bank conflicts, and the arithmetic of epilogues is free: measured times
+// are longer.
 #pragma once
 
 #include <optional>
@@ -43,8 +43,8 @@ struct Forecast {
   std::string_view bottleneck() const;
 };
 
-// Of each launch, in order. Nothing where a number has no value at these sizes, or there are more
-// than 2^20 tiles.
+// Returns the forecast of each launch, in order. Nothing where a number has no value at these
+// sizes, or there are more than 2^20 tiles.
 std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& variant,
                                               const Binding& sizes, const Target& target);
 

@@ -33,7 +33,7 @@ double issue_share(const SimtGemm& gemm, const Prediction& prediction) {
          (m * n + (m + n) / 4 * conflicts + others + staged * instructions_a_staged_element);
 }
 
-// Of shared memory's clocks, the part that does not hide behind multiply-adds.
+// The part of shared memory's clocks that does not hide behind multiply-adds.
 constexpr double shown_reads = 0.15;
 
 double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm,
@@ -54,8 +54,8 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm,
   const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2];
   // Filling the pipeline and storing the tile are not hidden by other blocks.
   const double alone = 1500 + gemm.tile[0] * gemm.tile[1] / 16.0;
-  // What does not fit into registers goes through memory; more than an SM has cannot
-  // run.
+  // Values that do not fit into registers go through memory; a kernel that needs more registers
+  // than an SM has cannot run.
   if (gemm.threads() * prediction.registers > target.sm_registers || !prediction.tile)
     return std::numeric_limits<double>::infinity();
   const double spilled = std::max(1.0, 1.5 * prediction.registers / target.thread_registers - 0.5);
@@ -81,16 +81,16 @@ double compute_seconds(const sema::Kernel& kernel, const Sm80Gemm& gemm,
   return std::ceil(count / target.sms) * steps * prediction.tile->product_clocks / target.hertz;
 }
 
-// What is known of Hopper by measuring schedules (tests/plan/measured.lay); rates in clocks of a
-// SM.
+// The numbers known of Hopper by measuring schedules (tests/plan/measured.lay); rates in clocks of
+// an SM.
 namespace hopper {
-// Of the highest clock, what products in all SMs leave under the limit of power.
+// The part of the highest clock that products in all SMs leave under the limit of power.
 constexpr double sustained = 0.76;
 // Bytes that one SM gets of what others have loaded before it, and of what comes from
 // memory.
 constexpr double cached_bytes = 64, memory_bytes = 24;
-// What the limit of power takes for each byte that a block loads, in clocks: the more is loaded,
-// the lower the clock. It is reached by products that last for so long.
+// The clocks that the limit of power takes for each byte that a block loads: the more is loaded,
+// the lower the clock. Products that last `seconds_to_limit` reach it.
 constexpr double power_of_byte = 0.005, seconds_to_limit = 0.5e-3;
 // SMs come in groups that clusters of more than two do not fill.
 constexpr double filled_by_clusters = 0.9;
@@ -142,8 +142,8 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   const double rounds = std::ceil(count / hopper::clusters_at_once(gemm, target));
   const double steps = std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.cluster[2]);
   const double products = steps * prediction.tile->product_clocks;
-  // What every block loads: of it so much from memory as all blocks together have to, the rest from
-  // L2.
+  // The bytes that every block loads. All blocks together load each byte of the factors from memory
+  // once; the rest comes from L2.
   const double element = bits(gemm.mma.a_type) / 8.0;
   const double loaded = steps * gemm.tile[2] * element *
                         (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) +
@@ -158,7 +158,7 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   const double waits =
       hopper::between_tiles + (gemm.consumers() == 1 ? steps * hopper::step_alone : 0);
   const double store = hopper::store(kernel, gemm, target);
-  // Of the whole product, if all SMs shared it equally.
+  // The clocks of the whole product, if all SMs shared it equally.
   double all = products / (steps * gemm.tile[0] * gemm.tile[1] * gemm.tile[2]) / target.sms;
   for (const sema::IndexId index : {gemm.m, gemm.n, gemm.k}) all *= extent(index);
   for (const sema::IndexId index : gemm.batch) all *= extent(index);

@@ -1,7 +1,7 @@
-// How long a launch will take, as far as it can be said from the plan: the longest of what the
-// SMs compute in whole rounds of tiles, what L2 delivers and what
-// memory delivers. Good for ranking schedules of one kernel: for Hopper its order is held to what
-// was measured (tests/plan/ranking.cpp). What is measured counts.
+// Predicts how long a launch will take, as far as the plan tells: the longest of the time in which
+// the SMs compute whole rounds of tiles, and the times in which L2 and memory deliver the bytes.
+// Good for ranking schedules of one kernel: for Hopper its order is held to measurements
+// (tests/plan/ranking.cpp), which have the last word.
 #pragma once
 
 #include "backend/plan/plan.h"

@@ -35,8 +35,8 @@ Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indice
   return result;
 }
 
-// Every element of an input that is read once. Of a tensor that is only read at coordinates from
-// memory, as E[token[m],n], as many elements as there are places.
+// Counts every element of an input that is read, once. A tensor that is only read at coordinates
+// from memory, as E[token[m],n], counts as many elements as there are places.
 Int input_bytes(const sema::Kernel& kernel) {
   const std::vector<char> used = used_tensors(kernel);
   std::vector<Int> elements(used.size(), Int(0));
@@ -77,8 +77,8 @@ Int output_bytes(const sema::Kernel& kernel) {
   return result;
 }
 
-// What epilogues read beside the sum, through L2: of each tile the elements
-// that it needs.
+// Returns the bytes that epilogues read beside the sum, through L2: for each tile the elements that
+// it needs.
 Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
   const auto live = reachable(kernel);
   std::vector<sema::NodeId> bodies;
@@ -272,8 +272,8 @@ Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const
 
 Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
   Prediction result;
-  // What is read ahead, the elements of one access, and an address and a condition for each access
-  // to global memory.
+  // Registers hold elements read ahead, the elements of one access, and an address and a condition
+  // for each access to global memory.
   int bits_held = 0, accesses = permute.accesses();
   for (const PermuteLoad& load : permute.loads) {
     const int element = bits(kernel.loaded(load.load).element);
@@ -293,8 +293,8 @@ Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
   return result;
 }
 
-// A tile that copies fill or that is kept takes the registers of a thread's values. What copies
-// filled is free again once the values computed from it are kept.
+// A tile that copies fill or that is kept takes the registers of a thread's values. Registers that
+// copies filled are free again once the values computed from them are kept.
 Prediction predict(const tile::Program& program, const Target& target) {
   if (program.has_products()) {
     Prediction chained = predict_chained(program, target);
@@ -313,7 +313,7 @@ Prediction predict(const tile::Program& program, const Target& target) {
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
     const auto* map = std::get_if<tile::Map>(&stmt.node);
-    // What reductions of one row hold is part of the rest.
+    // Registers that reductions of one row hold are part of the rest.
     const auto* reduce = std::get_if<tile::Reduce>(&stmt.node);
     if (reduce && threads.values(tile::row_axis) > 1)
       for (const ElementType type : tile::partial_types(program, reduce->out))

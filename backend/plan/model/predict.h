@@ -1,4 +1,4 @@
-// What a variant will cost, as far as it can be said before it runs.
+// Predicts the cost of a variant, as far as it can be told before a run.
 #pragma once
 
 #include "backend/plan/plan.h"

@@ -28,7 +28,7 @@ void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
     lines.push_back(formatted("//   %-20s %10.2f us", "products", 1e6 * of.products));
   lines.push_back(term("L2", of.cache, of.cache_bytes));
   std::string memory = term("global memory", of.memory, of.global_bytes);
-  // What the cache model reads again, beside the least: every input and output once.
+  // Adds the least, every input and output once, where the cache model reads bytes again.
   if (of.global_bytes > of.least_global_bytes)
     memory += formatted(", %.2f at least", 1e-6 * of.least_global_bytes);
   lines.push_back(memory);

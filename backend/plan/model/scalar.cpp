@@ -41,8 +41,8 @@ class Counter {
     Int times;
   };
 
-  // How many of the reductions around run the node again and again: one that does not depend on the
-  // innermost is computed before it.
+  // Returns the number of reductions around the node that run it again and again: a node that does
+  // not depend on the innermost one is computed before it.
   // sum[j](A[i,j] * sum[k](B[k])): the inner sum depends on no j, so the thread computes it once,
   // before the loop over j, as the lowering does.
   std::size_t depth_of(sema::NodeId reduction) const {

@@ -1,4 +1,4 @@
-// What a kernel with one thread an element does: it follows the kernel's expression literally, so
+// The work of a kernel with one thread an element: it follows the kernel's expression literally, so
 // that a sum inside a sum is computed anew for every step of the outer one.
 #pragma once
 

@@ -50,7 +50,7 @@ void TileTraffic::end_wave() {
     where_.clear();
     held_bytes_ = 0;
   } else {
-    // What the wave wrote takes room as well, but nobody reads it.
+    // Bytes that the wave wrote take room as well, but nothing reads them.
     held_.emplace_front(Panel{-1, {}}, written);
     for (const auto& [panel, bytes] : wave_) {
       held_.emplace_front(panel, bytes);

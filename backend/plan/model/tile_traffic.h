@@ -34,16 +34,16 @@ struct PanelAxis {
   std::vector<int> batch;  // and further ones
 };
 
-// What reading and writing tiles moves to and from global memory, through an LRU
-// cache of a given size in bytes. Within a wave a panel is read once; a wave that uses more than
-// the cache holds leaves nothing behind that the next could use.
+// The bytes that reading and writing tiles moves to and from global memory, through an LRU cache of
+// a given size. Within a wave a panel is read once; a wave that uses more than the cache holds
+// leaves nothing behind that the next could use.
 class TileTraffic {
  public:
   TileTraffic(double cache_bytes, std::vector<PanelAxis> operands);
 
   // Bytes of this operand's panel that come from global memory: all, or none.
   double read(int operand, const std::vector<std::int64_t>& tile, double bytes);
-  // Of the output, which nobody reads again.
+  // Counts bytes of the output, which nothing reads again.
   void write(double bytes) { wave_bytes_ += bytes; }
   void end_wave();
 

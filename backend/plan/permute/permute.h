@@ -23,7 +23,7 @@ struct PermuteLoad {
   int vector_mode = 0;  // the tensor's mode along which one access runs
   int run_axis = -1;    // and that mode's place in Permute::indices
   int vector = 1;       // elements a global access
-  // Of a staged one:
+  // For a staged load:
   Layout threads;    // (thread, (element of the access, access)) -> coordinate in the tile: basis
                      // strides
   AnyLayout shared;  // coordinate in the tile -> offset in elements; extent 1 for indices that it

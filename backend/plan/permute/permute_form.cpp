@@ -25,7 +25,7 @@ std::optional<Int> constant(const Kernel& kernel, NodeId id) {
   return integer ? std::optional<Int>(*integer) : std::nullopt;
 }
 
-// How much a step of the index adds to each node; nothing where that is not one number.
+// The amount that a step of the index adds to each node; nothing where that is not one number.
 using Coefficients = std::vector<std::optional<Int>>;
 
 // The same of an operation, from those of its operands.
@@ -215,8 +215,8 @@ std::vector<char> always(const Kernel& kernel) {
     if (!seen[id]) continue;
     auto taken = operands(kernel.nodes[id]);
     if (const auto* apply = std::get_if<Apply>(&kernel.nodes[id].what)) {
-      // What an arm reads may be outside the tensor where the arm is not taken, so it is not read
-      // ahead.
+      // Elements that an arm reads may be outside the tensor where the arm is not taken, so they
+      // are not read ahead.
       const bool first_only = apply->function == ElementFunction::select ||
                               apply->function == ElementFunction::and_ ||
                               apply->function == ElementFunction::or_;

@@ -1,5 +1,5 @@
-// Whether a checked kernel is a permute kernel (permute.h), and along which index each of its
-// tensors runs.
+// Decides whether a checked kernel is a permute kernel (permute.h), and along which index each of
+// its tensors runs.
 #pragma once
 
 #include <optional>

@@ -29,8 +29,8 @@ Layout inside(const Layout& thread_value, const std::vector<int>& tile) {
                 }));
 }
 
-// Whether `vector` neighbours along the axis are neighbours in memory, from every multiple of
-// `vector` on.
+// Returns true if `vector` neighbours along the axis are neighbours in memory, from every multiple
+// of `vector` on.
 bool keeps_together(const AnyLayout& layout, int axis, int vector) {
   // A swizzle moves groups of 2^m elements: vectors inside a group stay whole.
   if (const auto* composed = std::get_if<Composed>(&layout)) {

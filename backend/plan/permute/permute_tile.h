@@ -45,7 +45,7 @@ std::vector<Part> interleaved(const std::vector<Part>& parts, std::size_t first,
                               std::size_t second, std::int64_t high);
 
 // (thread, (element, access)) -> coordinate in the tile, one-to-one: threads one beside the other
-// in the order of the parts. As many threads as divide the tile that way, at most those given.
+// in the order of the parts, the most that divide the tile that way, at most those given.
 Layout share(const Sharing& sharing, const std::vector<Part>& parts);
 
 // The order of the outputs' parts in which a warp touches the fewest pieces of 64 bytes, all

@@ -161,8 +161,8 @@ class PermutePlanner {
     return true;
   }
 
-  // As many elements as go in one access, that the tile is a multiple of and the tensor's layout
-  // lets be.
+  // Returns how many elements go in one access: the tile is a multiple of their number, and the
+  // tensor's layout admits them.
   int widest(const AffineAccess& way, int axis, int most) {
     int vector = std::max(1, std::min(bytes_ / element_bytes(way.tensor), most));
     if (way.run_axis != axis || !way.bare) return 1;
@@ -219,7 +219,7 @@ class PermutePlanner {
       made_.stores.push_back({static_cast<int>(i), std::max(0, way.mode), vector});
       need(way, vector);
     }
-    // What is read ahead stays in registers until the tile is computed: elements of a thread, in 32
+    // Elements read ahead stay in registers until the tile is computed: elements of a thread, in 32
     // bits.
     std::int64_t ahead = 0, per_thread = 1;
     for (int extent : made_.tile) per_thread *= extent;

@@ -1,4 +1,4 @@
-// What a sum multiplies, and what of it can stand before the sum.
+// Finds the multiplicands of a sum, and those of them that can stand before the sum.
 #pragma once
 
 #include <optional>

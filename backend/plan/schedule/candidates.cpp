@@ -42,8 +42,8 @@ std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule
   return std::isfinite(candidate.seconds) ? std::optional(std::move(candidate)) : std::nullopt;
 }
 
-// What tells schedules apart: a number of stages that is left to the planner is the one that it
-// takes.
+// Returns the text that tells schedules apart: a number of stages that is left to the planner is
+// the one that it takes.
 std::string identity(const Candidate& candidate) {
   std::string text;
   for (const std::string& line : entry_lines(candidate.schedule))

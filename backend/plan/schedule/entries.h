@@ -12,7 +12,7 @@
 
 namespace lay::plan {
 
-// What one entry is for one kind of schedule, or for several where it is the same.
+// One entry for one kind of schedule, or for several where it is the same.
 struct EntryRow {
   std::string_view name;      // "tile"
   std::string_view families;  // "simt sm80 sm90"; "permute" is a kernel that only moves elements

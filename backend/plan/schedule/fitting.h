@@ -7,7 +7,7 @@
 
 namespace lay::plan {
 
-// Whether the sizes meet the variant's conditions.
+// Returns true if the sizes meet the variant's conditions.
 bool fits(const Variant& variant, const Binding& sizes);
 
 // Those whose conditions hold at these sizes, in the plan's order. Alignment is the launcher's to

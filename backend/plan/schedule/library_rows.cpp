@@ -10,8 +10,8 @@ namespace lay::plan {
 
 namespace {
 
-// Whether the epilogue reads matrices, whose tiles take shared memory; a bias or a scale for each
-// row does not count.
+// Returns true if the epilogue reads matrices, whose tiles take shared memory; a bias or a scale
+// for each row does not count.
 bool reads_matrices(const sema::Kernel& kernel, const GemmForm& form) {
   const auto loads = loads_outside(kernel, form.contraction);
   return std::any_of(loads.begin(), loads.end(),

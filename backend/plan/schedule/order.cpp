@@ -104,7 +104,7 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
   return fault;
 }
 
-// Whether the order maps blocks to tiles and visits every tile exactly once.
+// Returns true if the order maps blocks to tiles and visits every tile exactly once.
 bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout& order,
                  const Span& where, std::vector<Problem>& problems) {
   const auto problem = [&](std::string message,

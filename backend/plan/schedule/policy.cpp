@@ -8,13 +8,13 @@
 namespace lay::plan {
 
 namespace {
-// Measured on an H200 against cuBLAS at 512^3 to 4096^3: 16x8 accumulators a thread with one block
-// an SM beat 8x8 with two by 5 %, which beat 8x4 with four by 10 %. What counts on
-// smaller outputs is that every SM has its blocks. K tiles of 16 win with small tiles
-// (0.98 instead of 0.75 of cuBLAS at 1000^3). With large ones they win 2 % where nothing is
-// transposed on the way (0.96 instead of 0.94 at 4096^3) and lose elsewhere; their kernels take
-// half a second to compile instead of a third, so all large tiles have 8. A K tile of `ring_wide`
-// has 93 instructions of a copying warp where it transposes the 256 rows of B, and 61 where it
+// Measured on an H200 against cuBLAS at 512^3 to 4096^3: 16x8 accumulators a thread with one
+// block an SM beat 8x8 with two by 5 %, which beat 8x4 with four by 10 %. On smaller outputs it
+// matters that every SM has its blocks. K tiles of 16 win with small tiles (0.98 instead of
+// 0.75 of cuBLAS at 1000^3). With large ones they win 2 % where nothing is transposed on the way
+// (0.96 instead of 0.94 at 4096^3) and lose elsewhere; their kernels take half a second to
+// compile instead of a third, so all large tiles have 8. A K tile of `ring_wide` has 93
+// instructions of a copying warp where it transposes the 256 rows of B, and 61 where it
 // transposes the 128 of A.
 constexpr SimtPolicy policies[] = {
     {"ring_wide", ElementType::f32, {128, 256, 8}, {2, 4, 1, 1}, {4, 4, 1}, 8, 3, 8},

@@ -1,4 +1,4 @@
-// What a schedule's entries say, read and checked one by one. What an entry leaves out stays empty.
+// The entries of a schedule, read and checked one by one. Parts that one leaves out stay empty.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace lay::plan {
 
-// What every schedule has.
+// The part that every schedule has.
 struct ScheduleHead {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;

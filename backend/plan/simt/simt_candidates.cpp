@@ -1,6 +1,6 @@
-// What the SIMT family proposes: tiles of 32 to 256 a side, and the groups of warps that leave 32,
-// 64 or 128 accumulators to a thread; each with two stages, and as a ring where whole warpgroups
-// multiply.
+// The candidates of the SIMT family: tiles of 32 to 256 a side, and the groups of warps that leave
+// 32, 64 or 128 accumulators to a thread; each with two stages, and as a ring where whole
+// warpgroups multiply.
 #include "backend/plan/schedule/candidates.h"
 
 namespace lay::plan {

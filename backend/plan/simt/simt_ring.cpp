@@ -25,7 +25,7 @@ void choose_boxes(const SimtGemm& gemm, const sema::Kernel& kernel, OperandCopy&
   if (copy.value != copy.load || element != gemm.accumulator ||
       outer * bits(element) % row_bits != 0)
     return;
-  // What TMA writes without a swizzle: the outer index fastest, one row for each k.
+  // The layout that TMA writes without a swizzle: outer index fastest, one row for each k.
   const Layout rows(tuple(outer, k), tuple(1, outer));
   if (outer > most_of_a_box || k > most_of_a_box ||
       (asked && to_string(*asked) != rows.to_string()))

@@ -81,7 +81,7 @@ bool Shaper::choose_tile() {
   return check_tile(at_, gemm_, least, "groups");
 }
 
-// How much of K the tensor cores add up by themselves.
+// Chooses how much of K the tensor cores add up by themselves.
 bool Shaper::choose_accumulate() {
   gemm_.promotion_interval = at_.schedule.promotion_interval.value_or(0);
   gemm_.total = at_.kernel.node(gemm_.contraction).type;
@@ -110,7 +110,7 @@ bool Shaper::choose_slice(TmaOperand& operand, int axis) {
   const auto at = static_cast<std::size_t>(axis);
   const int outer = gemm_.tile[at], k = gemm_.tile[2], multicast_size = gemm_.cluster[1 - at];
   const int row = operand.span / at_.kernel.loaded(operand.load).element_bytes();
-  // Of a slice along the outer index: a box begins at whole 128 bytes of shared memory.
+  // The rows of a slice along the outer index: a box begins at whole 128 bytes of shared memory.
   // K-major, a slice is rows of `span` bytes, which begin at multiples of 128 bytes: 4 rows of 32
   // bytes. Otherwise a row of shared memory runs along the outer index, and a slice is whole rows.
   const int unit = operand.along_k ? box_bytes / operand.span : row;
@@ -211,7 +211,7 @@ bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
          choose_slice(operand, axis);
 }
 
-// How many stages there is room for beside what goes through shared memory that way.
+// Returns the number of stages that fit beside this store through shared memory.
 int Shaper::stages_beside(const std::optional<StagedStore>& store) const {
   Sm90Gemm with = gemm_;
   with.store = store;
@@ -289,7 +289,7 @@ bool Shaper::choose_stages() {
   gemm_.stages = 1;
   const int stage = shared_bytes(gemm_, at_.kernel) - without;
   const int fit = (at_.target.block_shared - without) / stage;
-  // As many stages as fit, up to 8 or 128 KiB in flight: more hide no further latency.
+  // The number of stages that fit, up to 8 or 128 KiB in flight: more hide no further latency.
   gemm_.stages =
       at_.schedule.stages.value_or(std::min(fit, std::max(enough_stages, enough_bytes / stage)));
   if (gemm_.stages >= 2 && gemm_.stages <= fit) {
@@ -304,10 +304,10 @@ bool Shaper::choose_stages() {
       {{"help", fit >= 2 ? "at most " + std::to_string(fit) + " stages" : "a smaller tile"}});
 }
 
-// What the stages leave goes to further buffers: of the inputs, so that more of them are on their
-// way while the products are made, up to all of a tile; then of the outputs, so that stores need
-// not be waited for: as many as a tile fills, or a part of them that divides that, for then each
-// store has its buffer in every tile.
+// Gives the memory that stages leave to further buffers. First to buffers of the inputs, up to all
+// of a tile, so that more inputs are on their way during the products. Then to buffers of the
+// outputs, so that stores need not be waited for: as many as a tile fills, or a number that divides
+// it, for then each store has its buffer in every tile.
 void Shaper::choose_buffers() {
   const auto fits = [&](const StagedStore& more) {
     Sm90Gemm with = gemm_;
@@ -340,7 +340,7 @@ bool Shaper::choose_registers() {
   const int of_a = gemm_.fragment_registers();
   const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
   const int others = (gemm_.split ? 60 : 24) + gemm_.scale_registers();
-  // What the launch gives each thread: 65536 / 384 = 170, in eights 168.
+  // The registers that the launch gives each thread: 65536 / 384 = 170, in eights 168.
   int each =
       std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads() / 8 * 8);
   // ptxas fits each instruction into what a thread begins with, whatever it is given later (C7602):
@@ -421,7 +421,7 @@ std::optional<Sm90Gemm> shape_sm90(const TensorShaping& shaping) {
 }
 
 int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
-  constexpr int slack = 1024, barriers = 512, barrier = 8, warps = 4;  // what alignment can cost
+  constexpr int slack = 1024, barriers = 512, barrier = 8, warps = 4;  // slack for alignment
   const int a = gemm.tile[0] * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
   const int b = gemm.tile[1] * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
   const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;

@@ -1,6 +1,6 @@
-// What the Hopper family proposes: one or two consumers of 64 rows each, two of 128 and two in
-// turns, the widths of the instruction, with and without neighbours that share what they load or K,
-// tiles of one and two swizzle spans along K and rings of several depths; and for few rows the
+// The candidates of the Hopper family: one or two consumers of 64 rows each, two of 128 and two in
+// ping-pong, the widths of the instruction, with and without neighbours that share their loads or
+// K, tiles of one and two swizzle spans along K and rings of several depths; and for few rows the
 // instruction's rows as the output's columns.
 #include <optional>
 

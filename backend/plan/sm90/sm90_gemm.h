@@ -90,10 +90,10 @@ struct StagedVector {
   int together = 1;   // elements read by one access
 };
 
-// What goes through shared memory on both sides of the epilogue: 64 rows and `width` columns of a
-// consumer at a time, the last time of an atom as many as are left. Where all travel by TMA and
-// rows lie in memory as they lie in the warps, each warp has its own rows travel, and none waits
-// for another.
+// Tensors that go through shared memory on both sides of the epilogue: 64 rows and `width` columns
+// of a consumer at a time, and the last time of an atom the columns that are left. Where all travel
+// by TMA and rows lie in memory as they lie in the warps, each warp has its own rows travel, and
+// none waits for another.
 struct StagedStore {
   int width = 64;
   int rest = 0;     // columns of an atom that whole widths leave
@@ -119,7 +119,7 @@ struct Mask {
   bool when = true;
 };
 
-// What the blocks of a cluster that split K give each other: a consumer's accumulators in passes of
+// The exchange between the blocks of a cluster that split K: a consumer's accumulators in passes of
 // `values` a thread. Block r of the split adds up, in the order of ranks, and stores the passes r *
 // each to r * each + each - 1, as far as there are.
 struct Split {
@@ -151,7 +151,7 @@ struct Sm90Gemm : TensorGemm {
   std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
   bool swap_ab = false;                 // a is the product's second factor, m the output's columns
   TmaOperand a, b;
-  std::optional<StagedStore> store;  // what goes through shared memory, where all outputs do
+  std::optional<StagedStore> store;  // through shared memory, where all outputs go through it
   std::optional<Mask> mask;          // of the only output
   std::optional<Split> split;        // where blocks share K
   std::optional<std::array<int, 2>> registers;  // of the producer and of the consumers

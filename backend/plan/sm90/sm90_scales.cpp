@@ -105,9 +105,9 @@ class Numbers {
   std::vector<Tuple> read_shape_, read_stride_;
 };
 
-// Whether runs begin and end where modes do: each mode of threads and of values lies within a run,
-// steps by whole runs, or is cut by them in equal parts. Coordinates are sums of such steps, as
-// digits of a number, so that those within a run never carry out of it.
+// Returns true if runs begin and end where modes do: each mode of threads and of values lies within
+// a run, steps by whole runs, or is cut by them in equal parts. Coordinates are sums of such steps,
+// as digits of a number, so that those within a run never carry out of it.
 bool cuts_evenly(const Sm90Gemm& gemm, int axis, std::int64_t run) {
   for (const Leaf& leaf : leaves_of(gemm.accumulators)) {
     if (leaf.axis != axis || leaf.extent == 1) continue;

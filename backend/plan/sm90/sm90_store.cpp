@@ -40,8 +40,8 @@ std::optional<Layout> rows_of_stmatrix(Facts& facts, const Layout& atom, bool al
                              : Layout(tuple(2, 4, 4, 4), tuple(warpgroup, 1, 2 * warpgroup, 32)));
 }
 
-// Whether values i, i + 1, ... of every thread are the columns from `width` * i / values on, as the
-// passes take them.
+// Returns true if values i, i + 1, ... of every thread are the columns from `width` * i / values
+// on, as the passes take them.
 bool in_passes(const Layout& atom, int width) {
   const auto columns = values(along(atom[1], 1)), first = values(along(atom[0], 1));
   // wgmma's accumulators go along n in steps of 8 columns, 4 values a thread, so any width of whole
@@ -55,7 +55,7 @@ bool in_passes(const Layout& atom, int width) {
   return true;
 }
 
-// Whether every second value lies one column after the one before it.
+// Returns true if every second value lies one column after the one before it.
 bool in_pairs(const Layout& atom) {
   const auto columns = values(along(atom[1], 1)), rows = values(along(atom[1], 0));
   for (std::size_t v = 0; v + 1 < columns.size(); v += 2) {
@@ -186,7 +186,7 @@ Layout runs_of(const StagedTensor& store) {
 struct Route {
   StagedTensor staged;
   int fastest = -1;
-  Conditions tma;  // what it needs
+  Conditions tma;  // conditions that TMA needs
 };
 
 std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::TensorId id,
@@ -215,9 +215,9 @@ std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, 
   return route;
 }
 
-// How many columns at a time: whole spans of a swizzle of the widest elements, of which the last
-// time takes what is left. Where blocks share K, or half of the lanes would begin with values that
-// the last time does not have, as many each time.
+// Chooses the columns of a pass: whole spans of a swizzle of the widest elements; the last pass
+// takes the columns that are left. Where blocks share K, or half of the lanes would begin with
+// values that the last pass does not have, every pass has the same number of columns.
 void choose_widths(StagedStore& store, const Sm90Gemm& gemm,
                    const std::vector<const StagedTensor*>& all, int most) {
   const int columns = gemm.mma.shape[1];

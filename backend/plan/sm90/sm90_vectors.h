@@ -6,9 +6,9 @@
 
 namespace lay::plan {
 
-// Of consumers that hold the accumulators in atoms of that thread-value layout, (thread, value) ->
-// (m, n), and take `step` values at a time. Neighbours in memory that a thread has side by side are
-// read together where `width` allows conditions, which `conditions` gains.
+// Returns the vectors for consumers whose accumulators lie in atoms of that layout, (thread, value)
+// -> (m, n), and which take `step` values at a time. Neighbours in memory that a thread has side by
+// side are read together where `width` allows conditions, which `conditions` gains.
 std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90Gemm& gemm,
                                          const Layout& atom, int step, Width width, Facts& facts,
                                          Conditions& conditions);

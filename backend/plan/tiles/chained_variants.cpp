@@ -33,7 +33,7 @@ int rounded_up(std::int64_t value, int unit) {
   return static_cast<int>((value + unit - 1) / unit * unit);
 }
 
-// What a schedule says, or a default.
+// The entries of a schedule, or a default.
 struct ChainedTile {
   std::string name;
   int consumers = 2, columns = 128;

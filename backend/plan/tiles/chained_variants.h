@@ -27,11 +27,11 @@ namespace lay::plan {
 std::optional<std::string> add_chained_variants(Plan& plan, const Facts& facts,
                                                 const Target& target);
 
-// Whether a schedule has a tile of rows and columns.
+// Returns true if a schedule has a tile of rows and columns.
 bool is_for_chained_products(const sema::Schedule& schedule);
 
-// Whether the values of accumulators of (64, n) are those of 64 x k operands, step after step along
-// n.
+// Returns true if the values of accumulators of (64, n) are those of 64 x k operands, step after
+// step along n.
 bool are_operands(const sema::Atom& accumulators, const sema::Atom& operands);
 
 }  // namespace lay::plan

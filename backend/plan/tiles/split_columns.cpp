@@ -74,8 +74,8 @@ class Splitter {
     drop_unused_tensors(made);
   }
 
-  // What a part stores of a reduction: its value, of a condition as 0 and 1; of a position the
-  // extreme too.
+  // Returns the values that a part stores of a reduction: its result, a condition as 0 and 1; a
+  // reduction to a position stores the extreme too.
   std::vector<NodeId> values_of_part(NodeId id) {
     Kernel& made = parts_kernel_;
     const auto& reduce = std::get<Reduce>(kernel_.node(id).what);
@@ -120,7 +120,7 @@ class Splitter {
       assignment.value = now[static_cast<std::size_t>(assignment.value)];
   }
 
-  // What the parts stored of a reduction, as elements of the join.
+  // Returns the values that the parts stored of a reduction, as elements of the join.
   std::vector<NodeId> loads_of_parts(IndexId part, std::size_t which, const Span& where) {
     std::vector<NodeId> loads;
     for (const Tensor& stored : stored_[which])

@@ -4,8 +4,8 @@
 //   s[m] = sum[k](X[m,k])     parts  P[p,m] = the sum of part p of the columns
 //                             join   s[m] = sum[p](P[p,m])
 //
-// Of a position the first launch stores the extreme too, and the second one takes the smallest
-// position of those parts whose extreme is the extreme of all.
+// For a reduction to a position the first launch stores the extreme too, and the second one takes
+// the smallest position of those parts whose extreme is the extreme of all.
 //
 // Law: a reduction may join its values in any order, up to rounding. The order of parts is fixed,
 // so that a launch gives the same bits every time.

@@ -46,7 +46,7 @@ class StagePlanner {
   }
 
  private:
-  // Whether the variant needs no alignment of a caller's tensor.
+  // Returns true if the variant needs no alignment of a caller's tensor.
   bool reads_elements(const Plan& stage, const Variant& variant) const {
     return std::all_of(variant.aligned.begin(), variant.aligned.end(),
                        [&](const Alignment& each) { return caller_tensor(stage, each) < 0; });
@@ -123,8 +123,8 @@ class StagePlanner {
     aligned.push_back(more);
   }
 
-  // One launch of a stage's variant. What the launches of the stage leave to one another lies from
-  // byte `first` of the workspace on.
+  // Returns one launch of a stage's variant. Values that the stage's launches leave to one another
+  // lie from byte `first` of the workspace on.
   Plan launch(const sema::KernelPtr& kernel, const Variant& variant, const Int& first) const {
     Variant made = variant;
     made.before.clear();

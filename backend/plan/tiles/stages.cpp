@@ -34,7 +34,7 @@ class Stager {
   Stager(const Kernel& kernel, const Facts& facts) : facts_(facts), workspace_(kernel) {}
 
   std::optional<Stages> run(const Kernel& kernel) {
-    // What is written in one launch must not be read in another as it was before.
+    // A tensor that one launch writes must not be read by another as it was before.
     for (const Tensor& tensor : kernel.tensors)
       if (tensor.access == Access::inout) return std::nullopt;
     if (!add(without_schedules(kernel)) || stages_.size() < 2) return std::nullopt;
@@ -75,7 +75,7 @@ class Stager {
                        [&](NodeId id) { return reads_once(kernel, id); });
   }
 
-  // Whether an element is read for each step of the reduction and each of its rows.
+  // Returns true if an element is read for each step of the reduction and each of its rows.
   static bool reads_once(const Kernel& kernel, NodeId id) {
     const Reduce& reduce = *reduction(kernel, id);
     std::set<IndexId> walked = free_indices(kernel)[static_cast<std::size_t>(id)];
@@ -197,7 +197,7 @@ class Stager {
       }
       inside[n] = of_group[n] && !of_others[n] && on_rows(free[n]);
     }
-    // What outputs need of them.
+    // The values that outputs need of them.
     std::vector<NodeId> outputs;
     for (const Assignment& assignment : kernel.assignments) outputs.push_back(assignment.value);
     const auto asked = reachable_until(

@@ -48,7 +48,7 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
     };
     result.entries[entry.key] = entry.where;
     if (read_common_entry(entry, result, problems)) continue;
-    // Whether the tile suits the kernel's rows is asked by bind(); here only what holds for all.
+    // bind() checks that the tile suits the kernel's rows; here only what holds for all kernels.
     if (entry.key == "threads") {
       const auto* layout = std::get_if<Layout>(&entry.value);
       // (thread, value), or (thread, value, block) where the blocks of a cluster share rows.

@@ -1,4 +1,4 @@
-// What a schedule says of a kernel that reduces along rows.
+// The schedule of a kernel that reduces along rows.
 #pragma once
 
 #include <optional>

@@ -120,8 +120,8 @@ class TilePlanner {
     return each.space == tile::Space::global && each.assignment < 0 && each.axes.size() == 2;
   }
 
-  // Whether a tile along the columns alone is used in every row, so that rows of one thread share
-  // it: the vector of a product.
+  // Returns true if a tile along the columns alone is used in every row, so that rows of one thread
+  // share it: the vector of a product.
   bool shares_columns() const {
     return std::any_of(kept_.tiles.begin(), kept_.tiles.end(), along_columns_only);
   }
@@ -200,7 +200,7 @@ class TilePlanner {
     return made;
   }
 
-  // Whether it reduces nothing, so that threads have nothing to join.
+  // Returns true if the kernel reduces nothing, so that threads have nothing to join.
   bool is_map() const {
     bool reduces = false;
     tile::for_each(kept_.body, [&](const tile::Stmt& stmt) {
@@ -316,7 +316,7 @@ class TilePlanner {
     add_split(first, parts, {});
   }
 
-  // Whether the columns can be split so.
+  // Adds a variant that splits the columns so; returns true if they can be split.
   bool add_split(const Candidate& first, int parts, const Span& schedule) {
     if (tile::walks_of_columns(streamed_) > 1) return false;
     const auto given = open_conditions(facts_, first.when);
@@ -355,7 +355,7 @@ class TilePlanner {
     return true;
   }
 
-  // Whether another variant is taken wherever this one is right.
+  // Returns true if another variant is taken wherever this one is right.
   bool is_known(const Variant& variant) const {
     return std::any_of(plan_.variants.begin(), plan_.variants.end(),
                        [&](const Variant& other) { return same_conditions(other, variant); });
@@ -394,7 +394,7 @@ class TilePlanner {
     return std::min(std::max(prediction.blocks, wanted), target_.sm_blocks);
   }
 
-  // Whether the candidate fits for some sizes.
+  // Adds the candidate as a variant; returns true if it fits for some sizes.
   bool add(const Candidate& candidate, const Span& schedule) {
     const auto given = open_conditions(facts_, candidate.when);
     if (!given) return false;

@@ -12,7 +12,7 @@
 
 namespace lay::tile {
 
-// Throws notation::ParseError. Whether what is parsed makes sense is the verifier's question.
+// Parses a program or throws notation::ParseError; only the verifier tells if it makes sense.
 Program parse(std::string_view text, sema::KernelPtr kernel);
 
 }  // namespace lay::tile

@@ -43,8 +43,8 @@ std::string number_of(NodeId id) {
   return "%" + std::to_string(id);
 }
 
-// Whether a node is short enough to be written wherever it is used: a leaf, an element at bare
-// indices, or a cast of one.
+// Returns true if a node is short enough to be written wherever it is used: a leaf, an element at
+// bare indices, or a cast of one.
 bool is_short(const sema::Kernel& kernel, NodeId id) {
   const sema::Node& node = kernel.node(id);
   if (std::holds_alternative<sema::Reduce>(node.what)) return false;
@@ -74,7 +74,7 @@ struct ValueText::Writer {
     }
   }
 
-  // Whether the node stands as %6: a reduction, and what would be written twice.
+  // Returns true if the node stands as %6: a reduction, or a node that would be written twice.
   bool is_apart(NodeId id) const {
     if (id == root || !text.apart_[static_cast<std::size_t>(id)]) return false;
     return std::holds_alternative<sema::Reduce>(kernel.node(id).what) || uses.at(id) > 1;

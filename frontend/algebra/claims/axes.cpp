@@ -17,7 +17,7 @@ size_t cost(const std::vector<Predicate>& open) {
   return sum;
 }
 
-// What the order leaves to show; nothing if a condition never holds.
+// Returns the conditions that the order leaves to prove; nothing if one of them never holds.
 std::optional<std::vector<Predicate>> open_conditions(const Facts& facts,
                                                       const std::vector<SymbolicMode>& modes,
                                                       const std::vector<size_t>& order, Int reach,

@@ -13,7 +13,7 @@ struct IndexPair {
 // yes: `pair` has the smallest second index whose value was there before, and the index where.
 // Modes of one axis.
 Tri collision(const std::vector<KnownMode>& modes, IndexPair& pair);
-// Of all axes.
+// Tests the modes of all axes.
 Tri collision(const Known& known, IndexPair& pair);
 
 }  // namespace lay

@@ -155,8 +155,8 @@ Conclusion decide(const std::vector<AnyLayout>& layouts, const std::vector<Tuple
   return by_values(a, b, offset.value().value(), most);
 }
 
-// Modulo a stride m, modes that step by multiples of it stand still. What is left of a reaches from
-// 0 to A, of b from the offset d to d + B: they never meet if A < d and d + B < m.
+// Modulo a stride m, modes that step by multiples of it stand still. The rest of a runs from 0 to
+// A, the rest of b from the offset d to d + B: they never meet if A < d and d + B < m.
 bool apart_modulo(Facts& facts, const Stripped& a, const Stripped& b, const Int& offset,
                   const Int& m) {
   if (!facts.proves(less_equal(1, m))) return false;

@@ -141,7 +141,7 @@ Conclusion decide_covers(const std::vector<AnyLayout>& layouts, const std::vecto
   if (outside && (repeats == Tri::no || *outside <= pair.second))
     return outside_at(a, *outside, shape);
   if (repeats == Tri::yes) return repeated_at(a, pair.second, pair.first);
-  // As many values as elements, none outside, none twice: by counting, none is left out.
+  // The values are as many as the elements, none outside, none twice: so none is left out.
   if (parts->known.size == size(shape).value()) return {Verdict::proved, {}};
   const Missing missing = first_missing(*parts, shape);
   if (missing.answer == Tri::yes) return left_out(shape, missing.index);

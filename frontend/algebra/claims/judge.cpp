@@ -90,7 +90,7 @@ Conclusion judge_sizes(Facts& facts, const Claim& claim, const std::map<DimId, s
     for (const Predicate& p : *claim.enough) {
       const bool proved = facts.proves(p);
       if (!proved) open.push_back(p);
-      // What `explain` shows: the conditions, and which of them were proved.
+      // `explain` shows the conditions, and which of them were proved.
       if (!p.is_always()) trace::report([&] { return trace::Condition{p, proved}; });
     }
     if (open.empty()) return {Verdict::proved};

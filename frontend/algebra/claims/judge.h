@@ -22,7 +22,7 @@ struct Claim {
   std::function<Conclusion(const std::vector<AnyLayout>&, const std::vector<Tuple>&,
                            int64_t most_values)>
       known;
-  // Whether `enough` is also needed: then the smallest sizes that break it break the claim.
+  // True if `enough` is also needed: then the smallest sizes that break it break the claim.
   bool exact = false;
 };
 

@@ -7,7 +7,7 @@
 namespace lay {
 namespace {
 
-// Whether one path leads through the other.
+// Returns true if one path leads through the other.
 // 1@0 and 1@0@0 are not independent: a step along the first is a step of all that the second is
 // part of.
 bool nested(const std::vector<int>& a, const std::vector<int>& b) {

@@ -90,9 +90,9 @@ std::optional<Conclusion> differ_by_bits(const AnyLayout& a, const AnyLayout& b)
 }
 
 // One layout under two swizzles: where they differ at x is a matter of single bits of x, or of the
-// XOR of two that go to one place. Whether the layout gives an x with the bit `set` and, where
-// there is one, the bit `clear` is a sum of bounded integers: the digits of the index, and what
-// stands around those bits.
+// XOR of two that go to one place. A sum of bounded integers decides if the layout gives an x with
+// the bit `set` and, where there is one, the bit `clear`: its terms are the digits of the index,
+// and what stands around those bits.
 class Unlike {
  public:
   Unlike(const Known& known, const Swizzle& a, const Swizzle& b)
@@ -171,7 +171,7 @@ class Unlike {
       if (below(term.stride) != 0) all.push_back({below(term.stride), term.low, term.high});
     }
     const int64_t offset = below(known_.offsets[0]);
-    // What stands above: as many multiples of the modulus as the sum can reach.
+    // The part above those bits: as many multiples of the modulus as the sum can reach.
     all.push_back({-modulus, 0, static_cast<int64_t>((greatest_sum(all) + offset) / modulus)});
     int64_t from = 0;
     // The free bits in the gap from one fixed bit to the next: a number below 2^(to - from).
@@ -244,7 +244,7 @@ std::optional<std::vector<Both>> modes_of_both(const Known& a, const Known& b) {
 // Above the bits of both swizzles nothing moves: S(x + k*2^t) == S(x) + k*2^t. So where a step of a
 // mode is the same in both, and n of them are a multiple of 2^t, more than n make no difference
 // that n do not make; and where the steps of a mode are two multiples of 2^t, one of
-// them makes one. What is left of the modes is walked through.
+// them makes one. The rest of the modes is walked through.
 std::optional<Conclusion> differ_in_low_bits(const AnyLayout& a, const AnyLayout& b, int64_t most) {
   const auto of_a = known_stripped(a), of_b = known_stripped(b);
   if (!of_a || !of_b) return std::nullopt;
@@ -324,8 +324,8 @@ Conclusion decide(const std::vector<AnyLayout>& layouts, const std::vector<Tuple
   return x == of_a->end() ? Conclusion{Verdict::proved, {}} : differ_at(a, b, x - of_a->begin());
 }
 
-// The modes of both taken off from the left together: of two extents of which one divides the
-// other, the greater is split. What is left open for them to be the same.
+// Takes the modes of both off from the left together: of two extents of which one divides the
+// other, the greater is split. Returns the conditions left open for the two to be the same.
 std::optional<std::vector<Predicate>> refined(Facts& facts, const Layout& a, const Layout& b) {
   std::vector<Mode> of_a = flat_modes(coalesce(facts, a)), of_b = flat_modes(coalesce(facts, b));
   std::reverse(of_a.begin(), of_a.end());

@@ -17,8 +17,8 @@ namespace lay {
 // A left side as the rules see it: coalesced modes, of which the last goes on for ever.
 std::vector<Mode> extended_modes(const Facts& facts, const Layout& a);
 
-// What a mode s:d of the right side moves in one mode of the left side: its digit there runs over
-// 0, step, ..., (extent-1)*step.
+// The digit that a mode s:d of the right side moves in one mode of the left side: it runs over 0,
+// step, ..., (extent-1)*step.
 struct Digit {
   size_t mode;
   Int extent;

@@ -105,8 +105,8 @@ class KnownComposer {
     return true;
   }
 
-  // Whether the modes of the right side together stay inside every mode of the left side but the
-  // last.
+  // Returns true if the modes of the right side together stay inside every mode of the left side
+  // but the last.
   bool carries() const {
     if (up_ && down_ && left_.count > 1) return true;
     for (size_t i = 0; i + 1 < left_.count; ++i) {

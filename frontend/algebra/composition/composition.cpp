@@ -144,7 +144,7 @@ class Composer {
   std::optional<Misfit> misfit_;
 };
 
-// Of a known layout: at most as many as compose_by_table compares.
+// Returns true if a known layout has at most as many values as compose_by_table compares.
 bool few_values(const Layout& b) {
   int64_t n = 1;
   for (const Mode& mode : flat_modes(b)) {

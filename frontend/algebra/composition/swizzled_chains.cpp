@@ -27,8 +27,8 @@ void require_within(Facts& facts, const Layout& a, const Swizzle& s) {
                 "the size must be a multiple of " + std::to_string(swizzle_block(s)));
 }
 
-// What no value of s o offset o inner reaches: a swizzle permutes blocks of a power of two.
-// A swizzle XORs bits below the highest one: values below 2^k stay below 2^k.
+// Returns an end that no value of s o offset o inner reaches: a swizzle permutes blocks of a power
+// of two. A swizzle XORs bits below the highest one: values below 2^k stay below 2^k.
 Int end_of_values(const Swizzle& s, const Composed& b, const Int& reach) {
   if (s.b == 0 || !reach.is_literal() || !b.offset.is_known() || !b.offset.is_int()) return reach;
   const Int last = max(0, reach - 1 + b.offset.value());

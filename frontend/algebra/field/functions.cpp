@@ -27,7 +27,7 @@ class Powers {
   }
 
   std::uint32_t power(std::uint32_t exponent) const { return powers_[exponent % order_]; }
-  // The exponent of the square, halved: of what is no square too. Of 0 it is 0.
+  // Returns half the exponent of the square, also for a value that is no square. 0 gives 0.
   std::uint32_t logarithm(std::uint32_t value) const {
     const std::uint32_t twice = exponents_[product(value, value, prime_)];
     return product(twice, (order_ + 1) / 2, order_);

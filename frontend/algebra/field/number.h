@@ -15,7 +15,7 @@
 // takes sums to products in each residue (Mirage checks tensor programs with two such primes). The
 // third residue knows nothing of x: exp of exp still tells arguments apart, exp of that does not.
 //
-// What holds, beside the laws of a commutative ring:
+// Laws that hold beside those of a commutative ring:
 //
 //   a / b       == a * (1 / b); 1 / 0 is 0, residue by residue, so that 1/(a*b) == (1/a)*(1/b)
 //   exp(-inf)   == 0, exp(a + b) == exp(a)*exp(b)
@@ -65,7 +65,7 @@ Number operator-(Number a);
 Number operator*(Number a, Number b);
 Number operator/(Number a, Number b);
 
-// Whether two computations agree: the same residues, where both have them; NaN agrees with itself.
+// Returns true if a and b agree: the same residues, where both have them; NaN agrees with itself.
 bool agree(Number a, Number b);
 // The comparisons, lt to ne. NaN is unequal to everything.
 bool compare(ElementFunction function, Number a, Number b);

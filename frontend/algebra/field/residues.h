@@ -23,7 +23,7 @@ struct Residues {
 inline bool is_special(Number a) {
   return (a.bits & special) != 0;
 }
-// Of a number that is not special.
+// Returns the residues of a number that is not special.
 inline Residues residues(Number a) {
   const auto part = [&](int shift) { return static_cast<std::uint32_t>(a.bits >> shift) & none; };
   return {part(0), part(21), part(42)};

@@ -40,7 +40,7 @@ Wide inverse_modulo(Wide a, Wide m) {
   return ((x0 % m) + m) % m;
 }
 
-// What the terms from one on can add up to.
+// The sums that the terms from one on can reach.
 struct Rest {
   Wide low = 0, high = 0, divisor = 0;
 };

@@ -51,8 +51,8 @@ bool is_product(const Term& term) {
   return term.factors.size() > 1 || (term.factors.size() == 1 && term.factors[0].exponent > 1);
 }
 
-// Whether putting in lower + d' can help: only where a product is subtracted from something, and
-// where the result stays short.
+// Returns true if putting in lower + d' can help: only where a product is subtracted from
+// something, and where the result stays short.
 // M*N - M with M, N >= 1: the products alone give no bound, since M*N >= 1 and -M has none. With M
 // = 1 + m, N = 1 + n it is m*n + n, whose terms all are at least 0.
 bool worth_shifting(const Polynomial& p) {
@@ -70,7 +70,7 @@ bool worth_shifting(const Polynomial& p) {
   return multiplies && subtracts && terms <= 200;
 }
 
-// Factors x become lower + x'. What stands inside of them stays.
+// Replaces each factor x by lower + x', and leaves the inside of x as it is.
 Int shift(const Knowledge& known, const Polynomial& p) {
   Int sum = 0;
   for (const Term& term : p.terms) {
@@ -91,8 +91,8 @@ Int shift(const Knowledge& known, const Polynomial& p) {
 std::optional<int64_t> least(const Knowledge& known, const Term& term) {
   if (term.factors.empty()) return term.coefficient;
   const bool up = term.coefficient > 0;
-  // A single factor may be negative: its bound times the coefficient is a bound. Of several factors
-  // the least product is that of the least values only where none is below 0.
+  // A single factor may be negative: its bound times the coefficient is a bound. For several
+  // factors, the least product is that of the least values only where none is below 0.
   const bool alone = term.factors.size() == 1 && term.factors[0].exponent == 1;
   int64_t product = term.coefficient;
   for (const Factor& factor : term.factors) {
@@ -157,7 +157,7 @@ Range range_of(const Knowledge& known, const Atom& atom) {
   if (atom.kind == AtomKind::floor_div) return quotient_range(known, atom);
   const Range a{lower_of(known, atom.a), upper_of(known, atom.a)},
       b{lower_of(known, atom.b), upper_of(known, atom.b)};
-  // Of two bounds the smaller, or the greater; `either` says that one alone will do.
+  // Picks the smaller or the greater of two bounds; `either` says that one alone will do.
   //     lower of min(a,b)    min of both lower bounds, both needed
   //     upper of min(a,b)    either upper bound alone bounds it
   //

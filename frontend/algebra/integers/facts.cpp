@@ -224,9 +224,9 @@ Int with_whole_quotients(const Facts& facts, Int a) {
   return a;
 }
 
-// What `simpler` gives, and what was there where that cannot be written: a divisor is 0 by what is
-// known now, or a number leaves 64 bits. The guard that is broken then, or the sizes, are refused
-// where the value is used.
+// Returns what `simpler` gives, or `as_it_stands` where that cannot be written: a divisor is 0 by
+// what is known now, or a number leaves 64 bits. The guard that is broken then, or the sizes, are
+// refused where the value is used.
 template <typename Value, typename Simpler>
 Value unless_refused(const Value& as_it_stands, Simpler simpler) {
   try {
@@ -264,6 +264,12 @@ Int Facts::simplify(const Int& a) const {
         if (proves(divides(x - y + 1, y))) return divided(x - y + 1, y);
         if (proves(less_equal(0, x)) && proves(less(x, y))) return Int(0);
         if (proves(less(x, 0)) && proves(less_equal(-y, x))) return Int(-1);
+        // With 1 <= M <= 64, ceil_div(M,64) = floor((M + 63) / 64) is 1.
+        if (y.is_literal() && y.value() > 0) {
+          const auto least = lower(x), most = upper(x);
+          if (least && most && lay::floor_div(*least, y) == lay::floor_div(*most, y))
+            return lay::floor_div(*least, y);
+        }
         return lay::floor_div(x, y);
     }
     return std::nullopt;
@@ -284,7 +290,7 @@ std::vector<Guard> Facts::simplify(const std::vector<Guard>& guards) const {
   std::vector<Guard> kept;
   for (const Guard& guard : guards) {
     if (std::find(kept.begin(), kept.end(), guard) != kept.end()) continue;
-    // What is known now and was not when the guard was raised may have made it needless.
+    // Facts that were learnt after the guard was raised may have made it needless.
     if (!proves(guard.predicate) && !proves(either(negate(guard.path), guard.predicate)))
       kept.push_back(guard);
   }
@@ -362,7 +368,7 @@ const std::vector<Guard>& GuardScope::guards() const {
   return facts_.scopes_[depth_].guards;
 }
 
-// What the other guards of the scope imply is not handed on.
+// Keeps the guards that the other guards of the scope do not imply.
 // Each guard is taken away in turn, and stays away if the others prove it.
 void GuardScope::keep() {
   std::vector<Guard>& own = facts_.scopes_[depth_].guards;

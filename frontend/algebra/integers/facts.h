@@ -1,6 +1,6 @@
 #pragma once
 
-// What is known about the sizes, and the procedure that decides obligations from it.
+// The facts about the sizes, and the procedure that decides obligations from them.
 //
 //     Facts facts;
 //     Int M = facts.dim("M");                              // an integer >= 1
@@ -74,8 +74,8 @@ class Facts {
   bool try_require(const Predicate& predicate, std::string_view origin);
   // Puts a guard that was raised elsewhere into the current scope.
   void raise(const Guard& guard);
-  // Whether a guard that was raised elsewhere is refuted by what is known here: what depends on it
-  // has no value.
+  // Returns true if a guard that was raised elsewhere is refuted by what is known here: a value
+  // that depends on it does not exist.
   bool rules_out(const Guard& guard) const;
 
   // The exact quotient a / b: requires b != 0 and a % b == 0.
@@ -88,10 +88,10 @@ class Facts {
   Int mod(const Int& a, const Int& b);
   Int min(const Int& a, const Int& b) const;
   Int max(const Int& a, const Int& b) const;
-  // Whether there is a size of which the number is known: after `assume M == 6`, 6 stands for M.
+  // Returns true if the number of some size is known: after `assume M == 6`, 6 stands for M.
   bool knows_numbers() const;
-  // An integer made before a fact was known, with its divisions, minima and selections decided by
-  // what is known now, and numbers for the sizes that are known. What cannot be written then stays.
+  // Decides the divisions, minima and selections of an integer made before a fact was known by what
+  // is known now, and puts in the numbers of known sizes. A part that cannot be written then stays.
   Int simplify(const Int& a) const;
 
   // The guards without those that the facts prove by now, and without doubles. For display: stored

@@ -14,9 +14,9 @@
 // ceil_div(p,q) is -floor_div(-p,q), so equal integers mostly have equal normal forms, and `==` on
 // Int compares normal forms (it never asks the facts: that is Facts::decide).
 //
-// Arithmetic is exact in 64 bits. What does not fit throws Refusal "overflow"; dividing by literal
-// 0 throws "division-by-zero"; a polynomial of more than 1,000 terms or nesting beyond 48 throws
-// "limit".
+// Arithmetic is exact in 64 bits. A number that does not fit throws Refusal "overflow"; dividing by
+// literal 0 throws "division-by-zero"; a polynomial of more than 1,000 terms or nesting beyond 48
+// throws "limit".
 
 #include <concepts>
 #include <cstdint>

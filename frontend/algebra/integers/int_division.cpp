@@ -19,7 +19,7 @@ int64_t nearest_remainder(int64_t c, int64_t q) {
   return r > q - r ? r - q : r;
 }
 
-// Whether the leading term is an odd multiple of q/2 below 0: of the two ways to write it,
+// Returns true if the leading term is an odd multiple of q/2 below 0: of the two ways to write it,
 // floor(-x/2) is then -floor((x + 1)/2) and not -x + floor(x/2), so that ceilings look alike for
 // every divisor.
 bool leads_with_negative_half(const Polynomial& rest, int64_t q) {
@@ -56,8 +56,8 @@ int64_t take_constant(Polynomial& p) {
 Int floor_atom(Polynomial rest, int64_t c, int64_t q) {
   //     floor((4*M + 6)/8)  =  floor((2*M + 3)/4)
   //
-  // What all coefficients share with the divisor is taken out; of the constant the part that is no
-  // multiple cannot change the floor.
+  // The factor that all coefficients share with the divisor is taken out; the part of the constant
+  // that is no multiple of it cannot change the floor.
   int64_t common = q;
   for (const Term& term : rest.terms) common = gcd(common, term.coefficient);
   for (Term& term : rest.terms) term.coefficient /= common;

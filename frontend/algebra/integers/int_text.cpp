@@ -15,7 +15,7 @@ struct Piece {
 
 bool is_negated_ceiling(const Atom& atom);
 
-// Whether the first term is written with a minus.
+// Returns true if the first term is written with a minus.
 bool leads_negative(const Int& a) {
   if (a.is_literal()) return a.value() < 0;
   const Term& first = a.polynomial().terms[0];

@@ -29,8 +29,8 @@ class IntegerEquations {
   // sum of factors[k]*x[k], if the equations leave one value for it.
   bool determines(std::span<const int64_t> factors, int64_t& value) const;
 
-  // What the equations leave of it: value + any integer combination of `steps`, one for each of
-  // `free`.
+  // The values that the equations leave: value + any integer combination of `steps`, one for each
+  // of `free`.
   struct Left {
     int64_t value;
     std::vector<int64_t> steps;

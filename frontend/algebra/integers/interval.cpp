@@ -92,7 +92,7 @@ Tri is_multiple(const Interval& a, const Interval& by) {
   // 0 < a < by: no multiple lies there.
   if (by.lower > 0 && a.lower > 0 && a.upper < by.lower) return Tri::no;
   if (!by.is_point() || by.lower < 1 || is_end(a.lower) || is_end(a.upper)) return Tri::unknown;
-  // As many multiples up to a.upper as below a.lower: none between them.
+  // The multiples up to a.upper are as many as those below a.lower: none lies between.
   if (floor_of(a.lower - 1, by.lower) == floor_of(a.upper, by.lower)) return Tri::no;
   return a.is_point() || by.lower == 1 ? Tri::yes : Tri::unknown;
 }

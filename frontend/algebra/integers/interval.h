@@ -1,7 +1,7 @@
 #pragma once
 
-// Inside the algebra: interval arithmetic. What is said of intervals holds for all integers in
-// them; nothing is said where the bounds are too wide.
+// Inside the algebra: interval arithmetic. Results for intervals hold for all integers in them;
+// nothing is said where the bounds are too wide.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Interval {
   bool is_point() const { return lower == upper; }
 };
 
-// What each dim may be; dims that are not listed may be anything.
+// The values that each dim may have; dims that are not listed may be anything.
 struct Box {
   std::vector<DimId> dims;
   std::vector<Interval> ranges;

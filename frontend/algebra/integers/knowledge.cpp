@@ -147,7 +147,7 @@ Knowledge Knowledge::with(const Predicate& fact) const {
   split_conjunction(fact, more.stated);
   split_conjunction(fact, more.pending_);
   more.learn_pending();
-  // Of the sample points those stay at which the new fact holds as well.
+  // Keeps the sample points at which the new fact holds as well.
   more.memory_ = std::make_shared<Memory>(Samples(memory().samples, fact));
   return more;
 }

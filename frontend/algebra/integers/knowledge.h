@@ -41,7 +41,7 @@ struct Knowledge {
   Knowledge with(const Predicate& fact) const;
 
   Bounds bounds_of(DimId id) const;
-  // What was found out from it so far; nothing of it is a fact of its own.
+  // The results found from the facts so far; none of them is a fact of its own.
   struct Memory;
   Memory& memory() const;
 
@@ -69,9 +69,9 @@ struct Knowledge {
 struct Knowledge::Memory {
   explicit Memory(Samples s) : samples(std::move(s)) {}
   Samples samples;
-  // Of integers: to which depth of the search they were proved to be at least 0, and from which on
-  // they were not. Of conditions: whether they were proved. Only what no budget cut short. The keys
-  // are what the values hold.
+  // For integers, the depth of the search to which they were proved to be at least 0, and from
+  // which on they were not. For conditions, true if they were proved. Results that a budget cut
+  // short are left out. The values hold their keys.
   struct Sign {
     Int integer;
     int proved_to = -1;
@@ -87,16 +87,16 @@ bool prove_nonnegative(const Knowledge& known, const Int& a, int& steps);
 // A bound that holds for all allowed sizes, where one is found.
 std::optional<int64_t> lower_bound(const Knowledge& known, const Int& a);
 
-// The smallest sizes that the facts allow and at which the claim fails. `exhausted`: the facts
-// allow finitely many sizes, all were tried, and none fails. `finite`: the facts bound every size.
-// What a search for sizes found.
+// The result of a search for sizes: the smallest that the facts allow and at which the claim fails.
+// `exhausted`: the facts allow finitely many sizes, all were tried, and none fails. `finite`: the
+// facts bound every size.
 struct Search {
   std::optional<Sizes> witness;
   bool exhausted = false;
   bool finite = false;
   Binding at;  // the witness by dims
 };
-// Whether a claim holds at some sizes; nothing if it has no value there, or none that is found
+// A test of a claim at some sizes; nothing if the claim has no value there, or none that is found
 // quickly.
 using SizeTest = std::function<std::optional<bool>(const Binding&)>;
 Search search_counterexample(const Knowledge& known, const std::map<DimId, std::string>& dims,

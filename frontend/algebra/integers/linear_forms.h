@@ -39,10 +39,10 @@ class LinearForms {
   const int64_t* free(size_t k) const { return row(k + 1); }
   int64_t value(size_t form) const { return row(0)[unknowns_ + form]; }
   int64_t step(size_t k, size_t form) const { return row(k + 1)[unknowns_ + form]; }
-  // What all steps have in common; 0 if there is one value left.
+  // Returns the factor that all steps have in common; 0 if there is one value left.
   int64_t factor(size_t form) const;
 
-  // What an equation costs, in looks at a number.
+  // Returns the cost of an equation, in looks at a number.
   int64_t cost() const { return static_cast<int64_t>(numbers_.size() / 4 + 16); }
 
  private:

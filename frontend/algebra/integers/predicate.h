@@ -58,7 +58,7 @@ class Predicate {
   // The same condition in the same words.
   friend bool operator==(const Predicate& a, const Predicate& b) { return a.node_ == b.node_; }
 
-  // Of a node, for instance the condition of a selection.
+  // Returns the predicate of a node, for instance the condition of a selection.
   static Predicate of(std::shared_ptr<const PredicateNode> node);
 
  private:
@@ -67,7 +67,7 @@ class Predicate {
   std::shared_ptr<const PredicateNode> node_;
 };
 
-// What a condition is made of; equal conditions share one node.
+// The parts of a condition; equal conditions share one node.
 struct PredicateNode {
   PredicateKind kind;
   Int a, b;                                   // of comparisons: a op b; of divisibility: a % b == 0

@@ -9,7 +9,7 @@
 namespace lay {
 namespace {
 
-// How many facts, cases or bounds of quotients one proof puts in on one path.
+// The most facts, cases or bounds of quotients that one proof puts in on one path.
 constexpr int kMaxDepth = 4;
 
 bool nonnegative(const Knowledge& known, const Int& a, int& steps, int depth);
@@ -212,7 +212,7 @@ bool never_zero_modulo(const Int& a, int64_t modulus) {
   return common != 0 && constant % common != 0;
 }
 
-// How many values of the atoms modulo a number are tried.
+// The most values of the atoms modulo a number that are tried.
 constexpr int64_t kMaxResidues = 4096;
 
 // The value of a polynomial modulo a number depends on its atoms modulo that number only: tries
@@ -366,7 +366,7 @@ bool prove(const Knowledge& known, const Predicate& predicate, int& steps) {
     holds = proved(known, known.normal(predicate), steps, 0);
   } catch (const Refusal&) {  // a number on the way did not fit or did not divide: not proved
   }
-  // What was decided is kept with the knowledge, until that changes.
+  // The decision is kept with the knowledge, until that changes.
   if (holds || steps >= 0) decided.try_emplace(&predicate.node(), predicate, holds);
   return holds;
 }

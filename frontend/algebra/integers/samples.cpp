@@ -107,7 +107,7 @@ bool Samples::some_break(const Predicate& p) const {
                      [&](Point& at) { return value(p, at) == false; });
 }
 
-// What no fact speaks of may have any value within its bounds.
+// Returns the value of a dim; one that no fact speaks of may have any within its bounds.
 int64_t Samples::value(DimId id, Point& at) const {
   const auto [found, is_new] = at.dims.try_emplace(id);
   if (is_new) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Inside the algebra: a few sizes that the facts allow. What fails at one of them does not always
-// hold, so that no proof of it needs to be looked for; nothing is ever proved by them.
+// Inside the algebra: a few sizes that the facts allow. A claim that fails at one of them does not
+// always hold, so that no proof of it needs to be looked for; nothing is ever proved by them.
 
 #include <cstdint>
 #include <map>
@@ -18,8 +18,8 @@ struct Knowledge;
 
 class Samples {
  public:
-  // Of the points tried, those that every fact allows: none, where facts leave too little room to
-  // hit.
+  // Keeps those of the points tried that every fact allows: none, where facts leave too little room
+  // to hit.
   explicit Samples(const Knowledge& known);
   // The same where the fact holds as well.
   Samples(const Samples& samples, const Predicate& fact);

@@ -108,7 +108,7 @@ class Space {
     for (const Predicate& fact : facts_about(known, dims)) facts_.emplace_back(fact);
   }
 
-  // What one look takes.
+  // Returns the cost of one look, in atoms.
   size_t atoms() const {
     size_t n = predicate_ ? predicate_->atoms() : 0;
     for (const SizePredicate& fact : facts_) n += fact.atoms();

@@ -40,8 +40,8 @@ struct Points {
   }
 };
 
-// Intervals: sound, not sharp. What occurs twice varies independently (M - M is not 0), which is
-// why comparisons are made on the difference in normal form.
+// Intervals: sound, not sharp. A part that occurs twice varies independently (M - M is not 0),
+// which is why comparisons are made on the difference in normal form.
 struct Boxes {
   using Value = Interval;
   const Box& box;

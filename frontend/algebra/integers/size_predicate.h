@@ -20,9 +20,9 @@ class SizePredicate {
 
   // Predicate::evaluate.
   std::optional<bool> at(const Binding& binding) const;
-  // What interval arithmetic shows; comparisons as one difference, so that equal parts cancel.
+  // Returns what interval arithmetic shows; a comparison is one difference: equal parts cancel.
   Tri over(const Box& box) const;
-  // What one look takes.
+  // Returns the cost of one look, in atoms.
   size_t atoms() const { return atoms_.size(); }
 
  private:

@@ -77,7 +77,7 @@ Alike alike(std::span<const int64_t> at, int64_t n, int64_t& steps) {
   return all;
 }
 
-// Whether a multiple of n lies between two of the neighbours.
+// Returns true if a multiple of n lies between two of the neighbours.
 // A boundary at n tells two values apart if their parts above it, value/n, differ.
 bool parts(std::span<const int64_t> at, const Neighbours& apart, int64_t n) {
   return std::any_of(apart.begin(), apart.end(),

@@ -18,8 +18,8 @@ using Neighbours = std::vector<std::pair<size_t, size_t>>;  // parts, as their i
 std::vector<int64_t> primes_between(std::span<const int64_t> at, const Neighbours& apart,
                                     int64_t& steps);
 
-// Whether another extent leaves the parts as n > 3 does, so that a prime among those, or the
-// factors of another, serve in its place.
+// Returns true if another extent leaves the parts as n > 3 does, so that a prime among those, or
+// the factors of another, serve in its place.
 bool has_alike(std::span<const int64_t> at, int64_t n, int64_t& steps);
 
 // The prime factors of n > 0, each once. False: the steps are used up, and some may be missing.

@@ -49,7 +49,7 @@ std::vector<Candidates::Class> Candidates::classes() const {
   return all;
 }
 
-// What the form may be, and the pairs that say so.
+// Gathers the numbers that the form may be, and the pairs that say so.
 void Candidates::gather(Class& own) {
   for (const Added* added : own.members) {
     const Indices& to = rest_.choices[added->pair.second];

@@ -15,8 +15,8 @@ constexpr size_t kMostToNarrow = 300;
 constexpr size_t kMostToGather = 1 << 12;
 
 // The plans to decide what the values of each part above a mode of extent n differ by. Equations
-// leave many of the differences one value. Of the others the one with fewest candidates is tried
-// with each, and then others follow.
+// leave many of the differences one value. Among the others, the one with fewest candidates is
+// tried with each, and then others follow.
 class Branches {
  public:
   Branches(const UpperTable& rest, int64_t n, int64_t& steps, size_t few,
@@ -142,8 +142,8 @@ class Branches {
   // Requires what all numbers have in common that an entry may differ by from the first of its
   // part: one number, or one up to a multiple.
   enum class Narrowed : uint8_t { no, yes, to_none };
-  // Of the differences that indices allow and equations do not contradict: none ends the branch;
-  // one becomes an equation; several that are equal modulo m become an equation modulo m.
+  // Narrows the differences that indices allow and equations do not contradict: none ends the
+  // branch; one becomes an equation; several that are equal modulo m become an equation modulo m.
   Narrowed narrow(State& state, const Open& open) {
     const Slot& slot = state.slots[open.slot];
     const Indices& to = rest_.choices[open.entry];
@@ -287,7 +287,7 @@ class Branches {
     return next;
   }
 
-  // What the equations leave of the numbers of an entry, with `more` on top.
+  // Adds what the equations leave of the numbers of an entry, with `more` on top.
   void add(UpperTable& next, size_t i, const Indices& choices, int64_t more,
            const LinearForms& forms) const {
     next.at.push_back(part_of(i));

@@ -149,7 +149,7 @@ class Searcher {
   std::optional<Layout> probe(int64_t product, size_t boundaries, int64_t& steps) {
     std::vector<int64_t> likely{common_};
     likely.insert(likely.end(), table_.steps().begin(), table_.steps().end());
-    // What is left of a step of a above the boundaries chosen so far.
+    // The part of a step of a that is left above the boundaries chosen so far.
     for (int64_t& boundary : likely) boundary /= gcd(boundary, product);
     std::sort(likely.begin(), likely.end());
     likely.erase(std::unique(likely.begin(), likely.end()), likely.end());
@@ -314,7 +314,7 @@ class Searcher {
 
   // The layout with the extents chosen so far, whatever was decided of values with several indices.
   std::optional<Layout> choose_anew() {
-    // As many entries as the memory for their forms allows, evenly over the table.
+    // The entries are as many as the memory for their forms allows, evenly over the table.
     const size_t most = kNumbersToChoose / (extents_.size() + 2), step = 1 + table_.count() / most;
     std::set<size_t> entries = looked_at_;
     for (size_t i = 0; i < table_.count(); i += step) entries.insert(i);

@@ -11,10 +11,10 @@
 
 namespace lay {
 
-// What keeps one mode from giving all that is expected above the boundary. `apart`: pairs of parts,
-// as their indices, of small distances where there is a choice: some two of them have a boundary
-// between them in each layout that gives what is expected. None: a last mode gives all, with what
-// is `decided`. Where the steps are used up it says nothing.
+// The obstacles that keep one mode from giving all that is expected above the boundary. `apart`:
+// pairs of parts, as their indices, of small distances where there is a choice: some two of them
+// have a boundary between them in each layout that gives what is expected. None: a last mode gives
+// all, with what is `decided`. Where the steps are used up it says nothing.
 struct Obstruction {
   Neighbours apart;
   std::vector<Difference> decided;

@@ -195,8 +195,8 @@ bool RadixChains::go_on(const UpperTable& rest, int64_t extent, int64_t product)
   return served;
 }
 
-// Whether a chain that goes on by another extent, or others in another order, does what one by
-// `extent` would.
+// Returns true if a chain that goes on by another extent, or others in another order, does what one
+// by `extent` would.
 // Below a common divisor of all values the order of primes does not matter: only ascending ones are
 // tried.
 bool RadixChains::is_dominated(const UpperTable& rest, int64_t extent, int64_t product) {

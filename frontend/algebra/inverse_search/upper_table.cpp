@@ -9,8 +9,8 @@ namespace {
 
 constexpr int64_t kZero = 0;
 
-// Whether no stride of a mode of extent `n` (0: of a last mode) gives what is expected, where
-// nothing else is unknown: what most extents fail by, and soon.
+// Returns true if no stride of a mode of extent `n` (0: of a last mode) gives what is expected,
+// where nothing else is unknown: most extents fail by this, and soon.
 // Two entries whose part above the mode is the same, value/n, differ by their digits alone:
 // (difference of indices) == stride * (difference of values). The first such pair gives the stride,
 // and every other pair must agree.

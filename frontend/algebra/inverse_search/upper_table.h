@@ -50,24 +50,24 @@ size_t count(const Indices& indices);
 // are none.
 Indices together(const Indices& first, const Indices& second, int64_t difference);
 
-// Whether there are any.
+// Returns true if one of `second` is `difference` more than one of `first`.
 bool any_together(const Indices& first, const Indices& second, int64_t difference);
 
-// What one of `second` may be more than one of `first`, each once.
+// Returns all values of (one of `second`) - (one of `first`), each once.
 std::vector<int64_t> differences(const Indices& first, const Indices& second);
 
 // All functions below count their steps down and throw Refusal "overflow" for numbers beyond 64
 // bits.
 
-// Whether no mode of extent `n` above the boundary gives what is expected of those that are chosen,
-// by what is cheap to see.
+// Returns true if cheap tests show that no mode of extent `n` above the boundary gives what is
+// expected of those that are chosen.
 bool is_ruled_out(const UpperTable& rest, int64_t n, int64_t& steps);
 
 // The modes above the boundary begin with extent `n`: calls `take` with the rest above that mode,
 // until it says true; with one for each way to decide what values of one part differ by. False if
 // none was taken, or the steps are used up. The stride of the mode is the last unknown. n == 0:
-// nothing is above the mode, and all values are in one part. What may be more than `few` numbers is
-// left open: parts then stand side by side for one.
+// nothing is above the mode, and all values are in one part. A difference that may be more than
+// `few` numbers is left open: parts then stand side by side for one.
 bool each_above(const UpperTable& rest, int64_t n, int64_t& steps, size_t few,
                 const std::function<bool(UpperTable)>& take);
 
@@ -84,7 +84,7 @@ class Line {
   explicit Line(const UpperTable& rest) : rest_(rest), factors_(rest.width) {}
 
   Line& between(size_t first, size_t second);
-  // What is chosen at the second less what is chosen at the first is this.
+  // Returns true if the choice at the second less the choice at the first is `difference`.
   bool holds(IntegerEquations& equations, int64_t difference = 0) const;
   // That difference, if the equations leave one number for it.
   std::optional<int64_t> left_by(const IntegerEquations& equations) const;

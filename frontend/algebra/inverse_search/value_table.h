@@ -11,8 +11,8 @@
 
 namespace lay {
 
-// What a layout R with R(a(i)) == i has to do, as a table over positive numbers: R mirrors at 0, so
-// that R(-x) == i says R(x) == -i.
+// The values that a layout R with R(a(i)) == i has to give, as a table over positive numbers: R
+// mirrors at 0, so that R(-x) == i says R(x) == -i.
 //
 //     (2,2):(1,-3)      R(1) is 1, R(3) is -2, R(2) is -3
 //     (2,2):(1,1)       R(1) is 1 or 2, R(2) is 3
@@ -32,8 +32,8 @@ class ValueTable {
   Entry operator[](size_t k) const {
     return {at_[k], std::span(choices_).subspan(begins_[k], begins_[k + 1] - begins_[k])};
   }
-  // Of extents above 1 and strides that are not 0; the others have no part in an index of a value
-  // but 0.
+  // A mode of extent above 1 and a stride that is not 0; the others have no part in an index of a
+  // value but 0.
   struct Step {
     // index/place % extent is its digit.
     int64_t extent, stride, place;

@@ -25,8 +25,8 @@ bool require_counted(Facts& facts, const Mode& mode, const Int& covered,
   return facts.try_require(less_equal(2, mode.extent), "complement");
 }
 
-// What may come above a mode: the steps of those behind it up to one that surely counts, or else
-// the cotarget as well.
+// Returns the steps that may come above a mode: those of the modes behind it up to one that surely
+// counts, or else the cotarget as well.
 // A mode whose extent may be 1 may not be there: the one behind it is then the next.
 std::vector<Int> steps_above(Facts& facts, const std::vector<Mode>& modes,
                              const std::vector<size_t>& order, size_t k, const Int& whole) {
@@ -70,8 +70,8 @@ Interleaved interleave(const std::vector<Mode>& modes, const std::vector<size_t>
   return {common, covered};
 }
 
-// What modes up to this one cover; none: beyond 64 bits, where no stride and no cotarget is.
-// A mode s:d above a dense block covers s*d: up to where its next step would be.
+// Returns what modes up to this one cover; nothing beyond 64 bits, where no stride and no cotarget
+// is. A mode s:d above a dense block covers s*d: up to where its next step would be.
 std::optional<Int> covered_by(const Mode& mode) {
   int64_t covered;
   const Int &extent = mode.extent, &stride = mode.stride.value();

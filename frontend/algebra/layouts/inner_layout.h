@@ -1,4 +1,4 @@
-// What of a layout takes coordinates, whatever is put behind it.
+// The part of a layout that takes coordinates, whatever is put behind it.
 #pragma once
 
 #include "frontend/algebra/layouts/layout.h"

@@ -8,8 +8,8 @@
 namespace lay {
 namespace {
 
-// What a mode covers is a number.
-// Beyond 64 bits no stride can continue it.
+// Returns true unless a mode covers a number beyond 64 bits.
+// Then no stride can continue it.
 bool fits(const Mode& mode) {
   int64_t covered;
   const Int& stride = mode.stride.value();
@@ -43,8 +43,8 @@ Layout follow_strides(Facts& facts, const Layout& a, bool decide) {
     // Inside other operations a shorter inverse is as good, and no guard is raised for it.
     if (!decide) return known;
     if (known != rest.end()) {
-      // Of two modes that step on the first is taken: one before this one must not, unless this one
-      // is a single step.
+      // The first of several modes that step on is taken: an earlier one must not step on, unless
+      // this one is a single step.
       for (auto before = rest.begin(); before != known; ++before) {
         facts.try_require(either(not_equal(modes[*before].stride.value(), next),
                                  less_equal(modes[*known].extent, 1)),

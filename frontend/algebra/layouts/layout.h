@@ -82,7 +82,7 @@ struct Composed {
   friend bool operator==(const Composed&, const Composed&) = default;
 };
 
-// What can be applied to coordinates and tiled.
+// A layout that can be applied to coordinates and tiled.
 using AnyLayout = std::variant<Layout, Composed>;
 
 std::string to_string(const AnyLayout& a);
@@ -98,8 +98,8 @@ Tuple evaluate(Facts& facts, const Layout& a, const Tuple& coordinate);
 Tuple evaluate(Facts& facts, const Composed& a, const Tuple& coordinate);
 Tuple evaluate(Facts& facts, const AnyLayout& a, const Tuple& coordinate);
 
-// Whether the coordinate certainly lies inside the shape, certainly lies outside ("past the end"),
-// or is undecided.
+// Tells whether the coordinate certainly lies inside the shape, certainly lies outside ("past the
+// end"), or is undecided.
 Verdict inside(const Facts& facts, const Tuple& coordinate, const Tuple& shape);
 
 // The values at 1-D indices 0 .. size-1 of a layout with known integer strides: one pass, no

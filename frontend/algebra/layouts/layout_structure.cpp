@@ -38,8 +38,8 @@ Tuple identity_strides(const Tuple& shape, std::vector<int>& path) {
   return Tuple(std::move(modes));
 }
 
-// What is not known is no objection. Modes may take what differs, threads and values, and nothing
-// is said of both; what they give is added.
+// A unit that is not known is no objection. Modes may take what differs, threads and values, and
+// nothing is said of both; what they give is added.
 //     (thread, value): threads beside values give a layout that takes neither alone
 Unit common_domain(const Unit& a, const Unit& b) {
   if (a.counts == Counts::none) return b;

@@ -22,7 +22,7 @@
 
 namespace lay {
 
-// What tiles a layout: a layout, a number n (the layout n:1), `_` (leave the mode), or a tuple of
+// A tiler of a layout: a layout, a number n (the layout n:1), `_` (leave the mode), or a tuple of
 // these, one for each mode.
 struct Tiler {
   struct Keep {};
@@ -113,8 +113,8 @@ Int get_1d_coord(Facts& facts, const Layout& a, const Int& value);
 // --- Simplification ------------------------------------------------------------------------------
 
 // Law: |R| == |a|, depth(R) <= 1, R(i) == a(i) for 0 <= i < |a|. Adjacent modes s0:d0, s1:s0*d0
-// merge, modes of extent 1 go. (192,M):(1,192) gives 192*M:1. What is not proved stays as it is:
-// coalesce never guards and never refuses.
+// merge, modes of extent 1 go. (192,M):(1,192) gives 192*M:1. Modes whose merging is not proved
+// stay as they are: coalesce never guards and never refuses.
 Layout coalesce(Facts& facts, const Layout& a);
 // Mode by mode where the profile is a tuple; modes beyond it are kept. Refusal "rank" if the
 // profile has more modes.

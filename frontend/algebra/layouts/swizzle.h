@@ -8,8 +8,8 @@
 //
 // The low M bits never change and Sw o Sw is the identity. B = 0 is the identity. M and S count
 // units of whatever the swizzle is applied to (bytes or elements); `upcast` and `downcast`
-// (operations.h) convert. As in CuTe: B >= 0, M >= 0, |S| >= B. What is counted may be said
-// (`unit`); it is not printed and makes no difference to ==.
+// (operations.h) convert. As in CuTe: B >= 0, M >= 0, |S| >= B. The unit that is counted may be
+// said (`unit`); it is not printed and makes no difference to ==.
 
 #include <cstdint>
 #include <string>

@@ -269,7 +269,7 @@ Composed right_inverse(Facts& facts, const Composed& a) {
   if (facts.try_require(divides(size(whole), block), "right_inverse"))
     return inverse(facts, a, whole, s);
   const auto begin = [&](const Int& count) { return composition(facts, whole, Layout(count, 1)); };
-  // As many indices as are whole blocks, or those that the swizzle leaves alone, whichever are
+  // Keeps the indices that are whole blocks, or those that the swizzle leaves alone, whichever are
   // more.
   if (whole.is_known()) {
     const Int blocks = begin_of(whole, size(whole).value(), block.value());
@@ -310,7 +310,7 @@ Composed tile_to_shape(Facts& facts, const Composed& a, const Tuple& shape, cons
                   [&](const Layout& inner) { return tile_to_shape(facts, inner, shape, order); });
 }
 
-// What is fixed becomes an offset, evaluated with 0 for all that stays open.
+// Turns the fixed coordinates into an offset, evaluated with 0 for all that stays open.
 Slice slice_and_offset(Facts& facts, const Tuple& coordinate, const Layout& a) {
   const Tuple zeros = transform(coordinate, [](const Tuple& leaf) -> Tuple {
     return leaf.is_underscore() ? Tuple(0) : leaf;

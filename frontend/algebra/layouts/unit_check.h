@@ -8,7 +8,7 @@ namespace lay {
 
 // The one of both that is known. Refusal "units" if both are known and differ.
 Unit common_codomain(const Unit& a, const Unit& b);
-// Of a composed layout what its layout gives, which the swizzle permutes.
+// Returns, for a composed layout, what its layout gives, which the swizzle permutes.
 Unit codomain_of(const AnyLayout& a);
 
 }  // namespace lay

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a function takes and gives, where it is known: elements of a type, bytes, threads, values or
-// coordinates. What is not known is no objection; two that are known have to be the same where they
-// meet. A byte is an element of any type of 8 bits.
+// The units that a function takes and gives, where they are known: elements of a type, bytes,
+// threads, values or coordinates. A unit that is not known is no objection; two that are known have
+// to be the same where they meet. A byte is an element of any type of 8 bits.
 
 #include <cstdint>
 #include <string>
@@ -33,7 +33,7 @@ struct Units {
   friend bool operator==(const Units&, const Units&) = default;
 };
 
-// Whether what gives `a` may stand before what takes `b`.
+// Returns true if a function that gives `a` may stand before one that takes `b`.
 bool may_meet(const Unit& a, const Unit& b);
 // The bits that one of them takes in memory; 0 where it takes none, or that is not known.
 int bits(const Unit& unit);

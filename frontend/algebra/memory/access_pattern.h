@@ -52,7 +52,7 @@ int64_t widest_possible(const AccessPattern& pattern, int bits);
 // The widest vector that all threads can move as one, in elements: a power of two of at most
 // kWidestAccess bytes whose elements are neighbours, and which begins at a multiple of its size.
 int64_t widest_vector(const AccessPattern& pattern, const Placement& where);
-// Whether vectors of that many elements can move as one.
+// Returns true if vectors of `vector` elements can move as one.
 bool moves_as_one(const AccessPattern& pattern, const Placement& where, int64_t vector);
 
 // Sums over all accesses. Shared memory: `taken` and `least` are wavefronts, `worst` words of one

@@ -49,8 +49,8 @@ class Divisor {
   int shift_ = -1;
 };
 
-// What a count needs for a while. A search counts millions of accesses, so that each thread keeps
-// its own.
+// The vectors that a count needs for a while. A search counts millions of accesses, so that each
+// thread keeps its own.
 // Allocating for each phase would take longer than counting it.
 struct Scratch {
   std::vector<int64_t> first, more;

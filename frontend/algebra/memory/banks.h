@@ -1,6 +1,6 @@
 #pragma once
 
-// What a memory makes of one access of a warp, by counting.
+// The cost of one access of a warp to a memory, by counting.
 //
 // Shared memory has `banks` banks of `bank_bytes` bytes; word w lies in bank w % banks. A warp's
 // access runs in phases that would fill every bank once: with 32 banks of 4 bytes all 32 lanes

@@ -1,4 +1,4 @@
-// What two layouts, or a layout and an access width, have in common.
+// The common part of two layouts, or of a layout and an access width.
 
 #include <algorithm>
 #include <numeric>

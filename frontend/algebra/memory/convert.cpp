@@ -79,7 +79,7 @@ struct Range {
   std::int64_t lower, upper;
 };
 
-// Of an integer type; u64 ends where int64 does.
+// Returns the range of an integer type; u64 ends where int64 does.
 // Values of 64 bits are held as int64, so u64 ends at 2^63 - 1.
 Range range(ElementType type) {
   const int width = std::min(bits(type), 64);

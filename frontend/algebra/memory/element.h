@@ -66,7 +66,7 @@ int bits(ElementType type);
 bool is_float(ElementType type);
 bool is_signed(ElementType type);
 
-// What an epilogue is made of. Gelu, relu, silu and the like are `def`s over these.
+// The functions that an epilogue is made of. Gelu, relu, silu and the like are `def`s over these.
 enum class ElementFunction : uint8_t {
   add,
   sub,
@@ -105,8 +105,8 @@ enum class ElementFunction : uint8_t {
   cast,
 };
 
-// What a function gives: the type of its operands, a truth value, or the type it is asked for
-// (cast).
+// The result type of a function: the type of its operands, a truth value, or the type it is asked
+// for (cast).
 enum class ResultKind : uint8_t { same, truth, asked };
 
 // One row of the table of functions. `name` is the word in Lay; `floats` and `integers` say on what

@@ -174,7 +174,7 @@ int64_t memory_of(const Placement& where) {
 }
 
 // Wavefronts, accesses, memory, kind: less is better.
-// What counts, in this order: the time, then instructions, then memory, then how simple it is.
+// They count in this order: the time, then instructions, then memory, then how simple it is.
 using Key = std::tuple<int64_t, int64_t, int64_t, Kind>;
 
 // The widest vectors that there can be, whatever the layout, and the fewest accesses.
@@ -210,7 +210,7 @@ void report_best(const LayoutSearch& search, const FoundLayout& best) {
   });
 }
 
-// Of each access, the fewest wavefronts of those behind it.
+// Returns, for each access, the fewest wavefronts of those behind it.
 // Suffix sums, for the bound in `served`.
 std::vector<int64_t> fewest_behind(const LayoutSearch& search) {
   std::vector<int64_t> behind(search.accesses.size(), 0);

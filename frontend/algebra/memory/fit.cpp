@@ -208,7 +208,7 @@ FittedLayout fit_table(const OffsetTable& table) {
         best = {std::nullopt, fit.next(), fit.expected()};
       continue;
     }
-    // Of several that fit: the fewest modes, then the fewest bits moved.
+    // Among several that fit, the fewest modes come first, then the fewest bits moved.
     const Key own{fit.leaf_count(), swizzle.b, std::abs(swizzle.s), swizzle.m};
     if (key && !(own < *key)) continue;
     key = own;

@@ -9,10 +9,10 @@
 // Law: the result's value at 1-D index i is values[i], with as many modes as the table has, and of
 // those the fewest leaves. A layout is preferred; then the swizzle Sw<B,M,S> whose layout has the
 // fewest leaves, then the smallest B, |S| and M. A table that does not begin with 0 gets an offset.
-// Of the layouts with given extents there is at most one function for each table, so what is
-// refused has none: `broken` is the first entry after which no layout of that shape, swizzled or
-// not, goes on. An entry 2^63 or more from the first is one, for strides and the sums of their
-// multiples have 64 bits.
+// Among the layouts with given extents there is at most one function for each table, so a table
+// that is refused has none: `broken` is the first entry after which no layout of that shape,
+// swizzled or not, goes on. An entry 2^63 or more from the first is one, for strides and the sums
+// of their multiples have 64 bits.
 
 #include <cstdint>
 #include <optional>

@@ -14,8 +14,8 @@ namespace lay {
 
 inline constinit thread_local const std::function<void()>* waiting = nullptr;
 
-// While it lives, this thread's searches call the question. What it throws must be no Refusal:
-// searches catch those.
+// While it lives, this thread's searches call the question. An exception that it throws must be no
+// Refusal: searches catch those.
 class Asking {
  public:
   explicit Asking(std::function<void()> question)
@@ -33,7 +33,7 @@ class Asking {
 inline constinit thread_local int64_t most_listed = int64_t{1} << 20;
 
 // Keeps operations short while they are tried as repairs: a refusal that offers other arguments
-// must not take longer than the check that failed. What needs more values counts as refused.
+// must not take longer than the check that failed. One that needs more values counts as refused.
 class ShortTrial {
  public:
   ShortTrial() : before_(std::exchange(most_listed, int64_t{1} << 12)) {}

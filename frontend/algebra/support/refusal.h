@@ -1,9 +1,9 @@
 #pragma once
 
-// What an operation throws when its law cannot be kept: facts first, worded in one place
-// (refusal.cpp).
+// The exception that an operation throws when its law cannot be kept: facts first, worded in one
+// place (refusal.cpp).
 //
-// A Refusal is always about the user's values. What can only be our mistake is a std::logic_error.
+// A Refusal is always about the user's values. A mistake of ours is a std::logic_error.
 
 #include <cstdint>
 #include <exception>

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the rules of the algebra did, step by step, for whoever listens: `explain` shows it.
+// The steps that the rules of the algebra took, for a listener: `explain` shows them.
 //
 //     trace::Derivation derivation;
 //     {
@@ -41,7 +41,7 @@ struct Item {
   Item(std::string words);
 };
 
-// An operation begins; what stands up to its End belongs to it. Of a def also its parameters and
+// An operation begins; what stands up to its End belongs to it. A def also has its parameters and
 // its body as Lay text.
 struct Begin {
   std::string operation;
@@ -249,7 +249,7 @@ struct Condition {
   Predicate condition;
   bool proved;
 };
-// What became of the claim, by conditions or from the numbers. `failure`: where it fails, in words.
+// The outcome of the claim, by conditions or from the numbers. `failure`: where it fails, in words.
 struct Judged {
   Verdict verdict;
   bool symbolic;
@@ -279,7 +279,7 @@ struct Derivation {
 // The listener of this thread; null while nobody listens, which is nearly always.
 inline constinit thread_local Derivation* listener = nullptr;
 
-// Whether somebody listens.
+// Returns true if there is a listener.
 inline bool heard() {
   return listener != nullptr;
 }

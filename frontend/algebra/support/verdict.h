@@ -14,7 +14,7 @@
 
 namespace lay {
 
-// What became of a claim about sizes. Undecided: neither a proof nor a counterexample was found
+// The outcome of a claim about sizes. Undecided: neither a proof nor a counterexample was found
 // within the budget of steps.
 enum class Verdict : uint8_t { proved, refuted, undecided };
 
@@ -37,7 +37,7 @@ struct Failure {
   // A second coordinate, of the same layout or of the other operand: where the value was before.
   std::optional<int64_t> other;
   std::string other_coordinate;
-  // What comes out at the coordinate, and what the claim expects.
+  // The value at the coordinate, and the value that the claim expects.
   std::string value, expected;
   // All of it as a sentence.
   std::string sentence;

@@ -59,7 +59,7 @@ std::vector<Tuple> pad(const char* operation, const Tuple& t, const Tuple& x, in
   return modes;
 }
 
-// What slice or dice keeps of one level, spliced together.
+// Collects the modes that slice or dice keeps of one level, spliced together.
 void keep(const Tuple& coordinate, const Tuple& t, bool underscores, std::vector<Tuple>& kept) {
   if (coordinate.is_leaf()) {
     if (coordinate.is_underscore() == underscores) kept.push_back(t);

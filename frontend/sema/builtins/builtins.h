@@ -1,5 +1,5 @@
 // The builtin operations, one row each: its word, how it is called, its law in a line, and the
-// function. What can be said in Lay is a def in stdlib/ instead.
+// function. An operation that can be said in Lay is a def in stdlib/ instead.
 //
 //   {"coalesce", "coalesce(L [, profile])", "the same values with the fewest modes", 1, 2,
 //   coalesce_}
@@ -21,8 +21,8 @@ struct CallArgument {
   Span span;
 };
 
-// The arguments of one call, asked for by kind. What is of another kind is an error `argument-kind`
-// at its place.
+// The arguments of one call, asked for by kind. An argument of another kind is an error
+// `argument-kind` at its place.
 class Arguments {
  public:
   Arguments(Session& s, std::string_view callee, Span whole, std::vector<CallArgument> list)
@@ -108,7 +108,7 @@ Value call_builtin(const Builtin& builtin, Arguments& arguments);
 
 // Turns values of the algebra into values of the language.
 Value to_value(AnyLayout layout);
-// What tiles: a layout, an integer, `_`, a tuple of these. Nothing if the value is something else.
+// Returns a layout, an integer, `_` or a tuple of these as a tiler; nothing for another value.
 std::optional<Tiler> to_tiler(const Value& value);
 
 }  // namespace lay::sema

@@ -29,7 +29,7 @@ Value inside_of(Arguments& a, F&& f) {
   a.wrong_kind(0, "a layout");
 }
 
-// Of a shape: neighbours that are both known, or both not, as one extent.
+// Joins neighbours in a shape that are both known, or both not, into one extent.
 Tuple coalesced(const Tuple& shape) {
   std::vector<Tuple> modes;
   for (const Tuple& leaf : leaves(shape)) {
@@ -141,7 +141,7 @@ Value max_common_layout_(Arguments& a) {
 Value max_common_vector_(Arguments& a) {
   return Value(max_common_vector(a.facts(), a.any_layout(0), a.any_layout(1)));
 }
-// What the swizzle, the offset and the layout inside all keep.
+// Returns the alignment that the swizzle, the offset and the layout inside all keep.
 Value alignment_of(Arguments& a, const Composed& c) {
   const auto* s = std::get_if<Swizzle>(&c.outer);
   if (!s || !c.offset.is_int()) a.wrong_kind(0, "a layout or a swizzled layout");
@@ -215,7 +215,7 @@ Value by_mode_(Arguments& a) {
   return map_modes(a, a.layout(1), a[2].value);
 }
 
-// What tiles, as a layout: n is n:1 (and 1:0), a shape its compact layout.
+// Returns a tiler as a layout: n is n:1 (and 1:0), a shape its compact layout.
 Value tile_layout_(Arguments& a) {
   if (a.as<Layout>(0)) return a[0].value;
   return Value(make_layout(a.tuple(0)));
@@ -248,7 +248,7 @@ Value open_mode_(Arguments& a) {
 constexpr std::int64_t kMostTilesTried = std::int64_t{1} << 14;
 
 // Returns the greatest tile below `tile` that divides n, if it is among the first that are looked
-// at: counted down from `tile`, and as n/2, n/3, ... from the greatest divisor that fits. Of large
+// at: counted down from `tile`, and as n/2, n/3, ... from the greatest divisor that fits. For large
 // numbers neither list need end, so both are bounded.
 std::optional<std::int64_t> greatest_fitting_tile(std::int64_t n, std::int64_t tile) {
   const std::int64_t below = tile - 1, fewest = below >= n ? 1 : n / below;

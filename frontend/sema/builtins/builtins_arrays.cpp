@@ -136,7 +136,7 @@ Value arg_extreme(Arguments& a) {
   return Value(std::move(result));
 }
 
-// Whether an array of truth values holds everywhere, or somewhere.
+// Tells whether an array of truth values holds everywhere, or somewhere.
 template <bool ForAll>
 Value quantified(Arguments& a) {
   if (const Predicate* p = a.as<Predicate>(0)) return Value(*p);

@@ -128,7 +128,7 @@ Failure first_conflict(const Tuple& a, const Tuple& b, const Relation& holds,
   return f;
 }
 
-// What `prove` asks about and fails for all sizes says where.
+// Evaluates a relation; one that `prove` asks about and that fails for all sizes says where.
 Value related(Arguments& a, const Relation& holds) {
   const bool asked = std::exchange(a.session.claiming, false);
   const Tuple left = shape_or_tuple(a, 0), right = shape_or_tuple(a, 1);

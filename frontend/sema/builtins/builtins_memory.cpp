@@ -1,4 +1,4 @@
-// What memory makes of accesses: banks, sectors, the widest vectors of a copy.
+// The builtins for accesses to memory: banks, sectors, the widest vectors of a copy.
 
 #include <algorithm>
 

@@ -126,8 +126,8 @@ Value extreme(Arguments& a) {
   return Value(*best);
 }
 
-// How many tiles reach over the shape: of a layout the shape of what it leaves out, of a tuple mode
-// by mode.
+// Returns the number of tiles that reach over the shape: for a layout the shape of its complement,
+// for a tuple mode by mode.
 Tuple tiles_over(Facts& facts, const Tuple& shape, const Tiler& tiler) {
   if (const Layout* tile = std::get_if<Layout>(&tiler.value))
     return complement(facts, *tile, shape).shape;

@@ -34,7 +34,7 @@ Value answer(Arguments& a, bool asked, const Conclusion& j) {
   throw r;
 }
 
-// Whether the claim is what `prove` asks about; asked once a call.
+// Returns true if `prove` asks about the claim; asked once a call.
 bool asked(Arguments& a) {
   return std::exchange(a.session.claiming, false);
 }

@@ -1,5 +1,5 @@
-// What layouts count, and the names of their modes: said by the user, asked, and carried by the
-// algebra.
+// The units that layouts count, and the names of their modes: said by the user, asked, and carried
+// by the algebra.
 //
 //     units((128,64):(64,1), f16)                   offsets count elements of f16
 //     units(((4,8),(2,2)):((32,1),(16,8)), threads, coordinates)

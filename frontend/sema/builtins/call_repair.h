@@ -1,6 +1,6 @@
 #pragma once
 
-// What else would have worked where a call of the library is refused. Internal to this folder.
+// The repairs that would have worked where a library call is refused. Internal to this folder.
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
-// What CuTe prints, as values: tuples, layouts, swizzles and composed layouts, static (_4) and
-// run-time (4) alike. In CuTe's text `(4)` is the tuple of one.
+// The text that CuTe prints, as values: tuples, layouts, swizzles and composed layouts, static (_4)
+// and run-time (4) alike. In CuTe's text `(4)` is the tuple of one.
 //
 //   ((_2,_2),4):((_4,_1),2)                                   the layout
 //   Sw<3,3,3> o _0 o (_8,_64):(_64,_1)                        composed

@@ -8,7 +8,7 @@
 
 namespace lay::sema {
 
-// What `?find` says.
+// The text of `?find`.
 inline constexpr std::string_view kFindSignature = "find swizzle(write = W, read = R, bits = 16)";
 inline constexpr std::string_view kFindLaw =
     "the layout of a tile in shared memory with the fewest bank conflicts for its accesses";

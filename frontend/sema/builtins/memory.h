@@ -24,7 +24,7 @@ std::vector<std::pair<std::string, Value>> shared_fields(const Service& s);
 // Refusal "units" where the layout is known to count something else than the type.
 int element_bits(Arguments& a, std::size_t i, const Value& layout);
 int element_bits(ElementType type, const Value& layout);
-// What a layout gives, where that is known.
+// Returns the unit that a layout gives, where that is known.
 Unit counted_unit(const Value& layout);
 
 // The side of a tiled copy that an access is about. `of_shared` is the one beside the registers:

@@ -58,7 +58,7 @@ std::string drawn(const Grid& grid) {
   return result;
 }
 
-// Of a record that an operation gave: it is named after it.
+// Returns true for a record that an operation gave: such a record is named after it.
 bool is_result(const Record& record) {
   return find_builtin(record.name) != nullptr || record.name.starts_with("find ");
 }

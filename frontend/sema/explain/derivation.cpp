@@ -148,7 +148,7 @@ class Writer {
     }
   }
 
-  // What a mode of the right side of a composition meets stands below that mode.
+  // Writes what a mode of the right side of a composition meets below that mode.
   void write_parts(const Derived& derived, int depth) {
     bool in_mode = false;
     for (const auto& part : derived.parts) {

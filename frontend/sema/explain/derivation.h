@@ -1,5 +1,5 @@
-// What `explain` says: a derivation of the algebra (frontend/algebra/support/trace.h) in words and
-// numbers.
+// The text of `explain`: a derivation of the algebra (frontend/algebra/support/trace.h) in words
+// and numbers.
 //
 //   composition: A = (6,2):(8,2), B = (4,3):(3,1)
 //     R(c) == A(B(c)); A o B is the same; a tuple tiles by mode

@@ -56,7 +56,7 @@ struct Atom {
   friend bool operator==(const Atom&, const Atom&) = default;
 
   int count() const;  // threads that execute one
-  // Whether operands may run along m and n in memory.
+  // Returns true if operands may run along m and n in memory.
   bool takes_transposed_a() const {
     return !a_shared || instruction.find("$trans_a") != std::string::npos;
   }

@@ -110,8 +110,8 @@ struct Load {
   TensorId tensor;
   std::vector<NodeId> coordinate;
 };
-// What joins the values of a reduction. Each is associative and commutative but for rounding.
-// argmax and argmin give the position of the extreme, the first where several are equal.
+// The functions that join the values of a reduction. Each is associative and commutative but for
+// rounding. argmax and argmin give the position of the extreme, the first where several are equal.
 enum class ReduceFunction : std::uint8_t { sum, prod, max, min, any, all, argmax, argmin };
 
 // The body's values joined over the indices, in an order that the plan fixes. The node's type is
@@ -161,8 +161,8 @@ struct Schedule {
   Span where;
 };
 
-// A checked kernel. What `nodes` and `assignments` say is its meaning (reference.h); everything
-// behind it, plans and CUDA, is held to that.
+// A checked kernel. Its `nodes` and `assignments` say its meaning (reference.h); everything behind
+// it, plans and CUDA, is held to that.
 struct Kernel {
   std::string name;
   std::vector<Dim> dims;
@@ -173,17 +173,17 @@ struct Kernel {
   std::vector<Index> indices;
   std::vector<Node> nodes;
   std::vector<Assignment> assignments;
-  // What the launcher checks before every launch: the signature's `where`, equal extents of an
-  // index, outputs that are injective, coordinates in bounds.
+  // The conditions that the launcher checks before every launch: the signature's `where`, equal
+  // extents of an index, outputs that are injective, coordinates in bounds.
   std::vector<Guard> guards;
   std::vector<Schedule> schedules;
   Span where;
 
-  // What an id stands for; the id is of this kernel.
+  // Returns what an id stands for; the id is of this kernel.
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
   const Index& index(IndexId id) const { return indices[static_cast<std::size_t>(id)]; }
   const Node& node(NodeId id) const { return nodes[static_cast<std::size_t>(id)]; }
-  // Of a node that is a load: it, and the tensor that it reads.
+  // Returns the load that a node is, and the tensor that it reads.
   const Load& load(NodeId id) const { return std::get<Load>(node(id).what); }
   const Tensor& loaded(NodeId id) const { return tensor(load(id).tensor); }
 };

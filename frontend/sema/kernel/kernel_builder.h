@@ -46,7 +46,7 @@ class KernelBuilder {
   // their extents from the arguments and are put into the frame.
   std::vector<IndexId> call_indices(Frame& frame, const IndexList& over,
                                     const std::vector<syntax::ExpressionId>& arguments);
-  // Whether a condition that is in force says something about one of them.
+  // Returns true if a condition that is in force says something about one of them.
   bool is_in_path(const std::vector<IndexId>& indices) const;
   const Int& symbol(IndexId index) const { return symbol_of_[static_cast<std::size_t>(index)]; }
   // let s[indices] = value.
@@ -82,7 +82,7 @@ class KernelBuilder {
  private:
   NodeId add(Node node);
   // Reductions and intermediates (kernel_reduce.cpp).
-  // What stands in place of an index: an integer, or a node that is read from memory.
+  // The values that replace an index: an integer, or a node that is read from memory.
   using Replacement = std::map<IndexId, std::variant<Int, NodeId>>;
   void require_new_index(const Frame& frame, const syntax::Identifier& name) const;
   std::optional<Int> extent_in(const Frame& frame, syntax::ExpressionId body,
@@ -102,8 +102,8 @@ class KernelBuilder {
   Value replaced(const Value& value, const Replacement& replacement);
   NodeId replaced(NodeId id, const Replacement& replacement);
   NodeId replaced(NodeId id, const Replacement& replacement, std::map<NodeId, NodeId>& done);
-  // Of a node that depends on an index which memory gives: what it was made from says nothing of
-  // such, so it is made again operand by operand.
+  // Makes a node that depends on an index from memory again, operand by operand: the value that the
+  // node was made from says nothing of such an index.
   NodeId replaced_by_operands(const Node& node, const Replacement& replacement,
                               std::map<NodeId, NodeId>& done);
   NodeId replaced_index(const IndexValue& index, const Replacement& replacement, Span where);
@@ -129,7 +129,7 @@ class KernelBuilder {
   std::optional<Int> extreme(const Int& value, bool greatest) const;
   std::optional<ElementType> own_type(const Operand& operand) const;
   ElementType common_type(const std::vector<Operand>& operands, std::size_t from, Span whole) const;
-  // Whether an integer node is at least 0 for every input.
+  // Returns true if an integer node is at least 0 for every input.
   bool is_natural(NodeId id) const;
   bool is_scalar(NodeId id) const;
   bool reads_inout(NodeId id) const;
@@ -139,7 +139,7 @@ class KernelBuilder {
   std::vector<Int> symbol_of_;              // by IndexId
   std::map<std::string, NodeId> interned_;  // equal nodes are one
   std::vector<std::set<IndexId>> free_;     // by NodeId
-  // What nodes were made from.
+  // The integers and conditions that nodes were made from.
   std::map<NodeId, Int> integers_;
   std::map<NodeId, Predicate> conditions_;
 };

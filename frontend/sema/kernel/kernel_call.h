@@ -61,7 +61,7 @@ void check_guards(const Kernel& kernel, const Binding& sizes);
 // of another type.
 std::optional<Array> as_elements(const Array& array, ElementType element);
 
-// Whether an element lost digits when `as_elements` made `narrow` of `array`.
+// Returns true if an element lost digits when `as_elements` made `narrow` of `array`.
 bool is_rounded(const Array& array, const Array& narrow);
 
 // The shape of the array of a tensor.
@@ -69,7 +69,7 @@ std::vector<std::int64_t> array_shape(const Tensor& tensor, const Binding& sizes
 // The number of elements the tensor spans in memory: cosize of its layout, 0 if it has no element.
 std::int64_t memory_elements(const Tensor& tensor, const Binding& sizes);
 
-// Whether the layout may put several elements of the array into one place.
+// Returns true if the layout may put several elements of the array into one place.
 bool may_share_places(const Tensor& tensor, const Binding& sizes);
 // Throws Refusal "shared-place" if elements of the array that the layout puts into one place (modes
 // of stride 0) differ.

@@ -101,8 +101,8 @@ std::int64_t memory_elements(const Tensor& tensor, const Binding& sizes) {
 
 namespace {
 
-// Whether it is plain that no two elements share a place: each stride steps over all that the
-// smaller ones reach.
+// Returns true if it is plain that no two elements share a place: each stride steps over all that
+// the smaller ones reach.
 bool steps_over(const Walk& walk) {
   std::vector<std::pair<std::int64_t, std::int64_t>> modes;
   for (std::size_t i = 0; i < walk.extents.size(); ++i) {

@@ -293,7 +293,7 @@ Value KernelBuilder::use(const Intermediate& intermediate, const std::vector<Ope
     const Int at = place(indices[k], kernel.index(own).extent);
     if (index_of(at) != own) replacement.emplace(own, at);
   }
-  // What is no element yet becomes one where it is read at a place that memory gives.
+  // A value that is no element yet becomes one where it is read at a place that memory gives.
   Value value = intermediate.value;
   const bool is_integer = value.is_int() || value.as<Predicate>();
   if (is_integer && is_gathered(free_indices(value), replacement))
@@ -407,7 +407,7 @@ NodeId KernelBuilder::replaced_index(const IndexValue& index, const Replacement&
   return std::get<NodeId>(by);
 }
 
-// What an arm divides may be known not to be negative in that arm only.
+// Replaces each arm under its condition: a dividend may be known not to be negative only there.
 NodeId KernelBuilder::replaced_select(const Node& node, const Replacement& replacement,
                                       std::map<NodeId, NodeId>& done) {
   const auto& select = std::get<Apply>(node.what);

@@ -18,7 +18,7 @@
 
 namespace lay::sema {
 
-// A reduction on its way: what was joined so far. Of argmax and argmin `total` is the extreme.
+// A reduction in progress: the values joined so far. For argmax and argmin `total` is the extreme.
 struct Joined {
   Computed total;
   std::int64_t position = 0;
@@ -70,7 +70,7 @@ class NodeValues {
   }
 
  private:
-  // What a reduction was worth the last time, and where its free indices stood then.
+  // The last value of a reduction, and where its free indices stood then.
   struct Memory {
     std::vector<IndexId> free;
     std::vector<std::int64_t> at;
@@ -86,10 +86,10 @@ class NodeValues {
   Computed reduce(NodeId id, const Reduce& x, ElementType type);
   void add(const Reduce& x, ElementType type, Computed& sum);
   Computed converted(const Computed& x, ElementType from, ElementType to) const;
-  // Of operands that are all of this type.
+  // Applies `f` to operands that all have the type `operands`.
   Computed function(ElementFunction f, ElementType operands, ElementType type,
                     const std::vector<Computed>& v) const;
-  // Whether a later value is the extreme in place of the one before: a NaN is, once.
+  // Returns true if a later value replaces the one before as the extreme: a NaN does, once.
   bool comes_first(ReduceFunction function, ElementType type, const Computed& later,
                    const Computed& before) const;
   bool truth(NodeId id) { return value(id).integer != 0; }

@@ -16,7 +16,7 @@
 
 namespace lay::sema {
 
-// What a reduction gives: a number of the accumulator's type, a condition, or a position (s32).
+// The result of a reduction: a number of the accumulator's type, a condition, or a position (s32).
 enum class ReduceResult : std::uint8_t { number, condition, position };
 
 struct ReduceRow {

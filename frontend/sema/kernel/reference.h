@@ -1,5 +1,5 @@
-// What a checked kernel means: plain loops over its indices. Slow and obvious, and the measure of
-// the interpreter and of every emitted kernel.
+// The meaning of a checked kernel: plain loops over its indices. Slow and obvious, and the measure
+// of the interpreter and of every emitted kernel.
 //
 //   for every (m,n):  C[m,n] = value(m,n)      a sum starts from 0 and goes on by fma, k = 0, 1, 2,
 //   ... in order; other reductions start from their identity

@@ -12,7 +12,7 @@
 namespace lay::sema {
 namespace {
 
-// What is no entry of the schedule.
+// The fields that are no entry of the schedule.
 constexpr std::array<std::string_view, 9> own_fields = {
     "gpu", "a", "b", "acc", "c", "along", "masked", "any_pitch", "condition"};
 

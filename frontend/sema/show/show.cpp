@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostPictures = 64;
 constexpr int kFewestCells = 16;
 
-// What the source says, in one line that fits above a picture.
+// Returns the text of the source, in one line that fits above a picture.
 std::string title_of(std::string_view text) {
   constexpr std::size_t longest = 120;
   std::string line = one_line(text);
@@ -175,8 +175,8 @@ class Drawing {
     });
   }
 
-  // The threads and values of a tiled copy or multiply-add on their tiles. Whether the record is
-  // one.
+  // Draws the threads and values of a tiled copy or multiply-add on their tiles. Returns true if
+  // the record is one.
   bool draw_tiled(const std::string& title, const RecordPtr& record) {
     if (!options_.view.empty()) return false;
     const auto field = [](const Record& of, const char* name) -> const Value& {
@@ -252,7 +252,7 @@ class Drawing {
     return std::nullopt;
   }
 
-  // Whether all sizes are numbers. They may be missing in a check; a run names those that are.
+  // Returns true if all sizes are numbers. They may be missing in a check; a run names them.
   bool ready(const AnyLayout& layout) {
     const auto missing = exports::dims_of(std::visit(
         [](const auto& l) { return std::variant<Layout, Composed, Swizzle>(l); }, layout));

@@ -1,5 +1,5 @@
-// What the statement `show` draws: its values, its options, and which picture is meant. Internal to
-// this folder.
+// The statement `show`: its values, its options, and which picture is meant. Internal to this
+// folder.
 //
 //   show a                                  a grid of offsets; a swizzle before and after; a record
 //   of an atom by threads show zipped_divide(a, (2,2))            operand and result beside each

@@ -10,7 +10,7 @@
 namespace lay::sema {
 
 using NameVisitor = std::function<void(const std::string& name, Span where)>;
-// Whether a call binds the names in its brackets: sum[k](x), softmax[n](x).
+// A test that is true if a call binds the names in its brackets: sum[k](x), softmax[n](x).
 using OverIndices = std::function<bool(const syntax::Call& call)>;
 void for_each_free_name(const syntax::Tree& tree, syntax::ExpressionId id,
                         const std::vector<std::string>& bound, const NameVisitor& visit,

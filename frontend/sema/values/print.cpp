@@ -1,4 +1,4 @@
-// What `print` writes.
+// The text that `print` writes.
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-// The fields of one record, asked for by name and kind. What is missing or of another kind goes to
-// `complain`, which does not return. Internal to this folder and to who turns records of the
-// library into data.
+// The fields of one record, asked for by name and kind. A field that is missing or of another kind
+// goes to `complain`, which does not return. Internal to this folder and to code that turns records
+// of the library into data.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class RecordFields {
   const Record& record() const { return record_; }
   [[noreturn]] void complain(const std::string& what) const;
 
-  // Whether there is such a field, of any kind.
+  // Returns true if there is such a field, of any kind.
   bool has(const std::string& field) const { return record_.find(field) != nullptr; }
   // The field as a T; `wanted` is what it should be: "a layout".
   template <typename T>

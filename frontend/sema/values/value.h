@@ -1,4 +1,4 @@
-// What an expression is worth. One kind for each word of the language, in a variant that is visited
+// The value of an expression. One kind for each word of the language, in a variant that is visited
 // without a catch-all; a value carries the guards it depends on.
 //
 //   (4,2)                  Tuple (an integer is a Tuple that is a leaf)
@@ -139,7 +139,7 @@ std::string kind_word(const Value& value);
 // Above a million characters it ends in "...".
 std::string text(const Value& value);
 
-// How much a value holds: about one for each integer in it.
+// Returns how much a value holds: about one for each integer in it.
 std::int64_t weight(const Value& value);
 
 // A tuple of the values: a Tuple if all are integers, coordinates or `_`, else a List. Refusal

@@ -19,9 +19,9 @@ struct Bounded {
 
 // The values at the leaves of an expression.
 struct Leaves {
-  // Of a load at a coordinate.
+  // The value of a load at a coordinate.
   std::function<double(const sema::Load&, const std::vector<std::int64_t>&)> load;
-  // Of a sum, with the values of all indices, by IndexId.
+  // The value of a sum, with the values of all indices, by IndexId.
   std::function<Bounded(sema::NodeId, const std::vector<std::int64_t>&)> contraction;
 };
 

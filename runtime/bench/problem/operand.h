@@ -35,7 +35,7 @@ struct Operand {
 
  private:
   std::vector<float> lines_;
-  // How many lines one step of each mode's index is.
+  // The number of lines that one step of each mode's index is.
   std::vector<std::int64_t> strides_;
 };
 

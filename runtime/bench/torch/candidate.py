@@ -76,7 +76,7 @@ class Recorded:
         self.function, self.sets, self.launches = function, sets, launches
         self.stream = torch.cuda.Stream()
         self.stream.wait_stream(torch.cuda.current_stream())
-        # As many results stay as there are sets: fewer would be written to memory that L2 holds.
+        # Keeps as many results as sets: fewer would be written to memory that L2 holds.
         self.results = collections.deque(maxlen=len(sets))
         self.next = 0
         self.graphs, self.detail = [], ""

@@ -42,7 +42,7 @@ class Torch {
     std::shared_ptr<RemoteLauncher> launcher;
     // The outputs, by TensorId.
     HostData outputs;
-    // What there is to say of the launches; empty if they are recorded in graphs.
+    // A remark on the launches; empty if they are recorded in graphs.
     std::string detail;
   };
   // Computes the problem's outputs in one of the function's ways. Throws NotMeasured.

@@ -18,7 +18,7 @@ struct AttentionForm {
   // Loads. The modes are those of (b, h, row, column); -1 where there is no such mode.
   const sema::Load *q = nullptr, *k = nullptr, *v = nullptr;
   std::vector<int> q_modes, k_modes, v_modes;
-  // Of the result: b and h as far as they exist, i, e.
+  // The indices of the result: b and h as far as they exist, i, e.
   std::vector<sema::IndexId> axes;
   double scale = 1;
   bool is_causal = false;

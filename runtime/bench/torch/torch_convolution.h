@@ -18,7 +18,7 @@ struct ConvolutionForm {
   // where there is no such mode.
   const sema::Load *input = nullptr, *filter = nullptr;
   std::vector<int> input_modes, filter_modes;
-  // Of the result: b if there is one, f, rows, columns, ...
+  // The indices of the result: b if there is one, f, rows, columns, ...
   std::vector<sema::IndexId> axes;
   // For each dimension.
   std::vector<std::int64_t> stride, padding, dilation;

@@ -58,7 +58,7 @@ Value Writer::spelled(NodeId id, const sema::Apply& apply) {
       return value(apply.operands[condition.number->integer != 0 ? 1 : 2]);
   std::vector<Value> values;
   for (const NodeId operand : apply.operands) values.push_back(value(operand));
-  // What changes nothing would still be a pass over memory.
+  // An operation that changes nothing would still be a pass over memory.
   if (apply.function == mul || apply.function == add)
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
       if (is_number(values[i], apply.function == mul ? 1 : 0) && !values[1 - i].number)

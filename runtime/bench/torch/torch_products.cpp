@@ -104,7 +104,7 @@ std::optional<MatrixForm> Writer::matrix_form(std::vector<Value>& factors, const
                                               const Reduce& reduce) {
   if (factors.size() != 2) return std::nullopt;
   MatrixForm form;
-  // What comes first in the result belongs to the left factor.
+  // The axis that comes first in the result belongs to the left factor.
   const auto in = [&](std::size_t factor, IndexId axis) { return has(factors[factor].axes, axis); };
   for (const IndexId axis : result) {
     if (in(0, axis) == in(1, axis)) continue;

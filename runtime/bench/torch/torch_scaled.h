@@ -21,7 +21,7 @@ struct ScaledOperand {
   sema::IndexId index = -1;
   // The modes of the matrix and of the scales: that of the index, that of k (-1: there is none).
   std::vector<int> matrix_modes, scale_modes;
-  // How many values of the index have one scale.
+  // The number of values of the index that share one scale.
   std::int64_t rows = 1;
 };
 

@@ -29,7 +29,7 @@ struct NotInTorch {
 
 // One way in which PyTorch computes the problem.
 struct TorchWay {
-  // Of its row: "torch", "torch.compile".
+  // The name of its row: "torch", "torch.compile".
   std::string name;
   // A function of the module, "computed", and "eager" or the mode of torch.compile.
   std::string function, mode;

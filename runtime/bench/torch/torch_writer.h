@@ -50,7 +50,7 @@ struct ProductSum {
 // over, and that all three have.
 struct MatrixForm {
   Axes rows, columns, summed, batch;
-  // Of the factors: `left` has the rows.
+  // The index of the left factor, which has the rows.
   std::size_t left = 0;
 };
 
@@ -239,16 +239,16 @@ class Writer {
   Written made_;
   std::map<sema::TensorId, std::string> names_;
   std::vector<std::string> lines_, prepared_lines_;
-  // What is prepared, by name.
+  // The values that are prepared, by name.
   std::vector<std::string> prepared_;
   int next_ = 0, products_ = 0, tf32_products_ = 0;
-  // Of the lines those that library_statement() and output() add.
+  // The numbers of lines that library_statement() and output() add.
   std::size_t library_lines_ = 0, output_lines_ = 0;
   // The kernel has conditions.
   bool has_selects_ = false;
   std::map<IndexId, char> letters_;
 
-  // Of the output that is written: its indices, and behind them those that were met since.
+  // The indices of the output that is written, and behind them those that were met since.
   Axes output_order_, order_;
   ElementType target_ = ElementType::f32;
   NodeId root_ = -1;
@@ -259,7 +259,7 @@ class Writer {
 
 template <class Make>
 Value Writer::prepared(const Make& make) {
-  // What the function computes is not there yet when its parameters are prepared.
+  // The values that the function computes are not there yet when its parameters are prepared.
   auto known = std::move(known_);
   auto conversions = std::move(conversions_);
   known_.clear(), conversions_.clear();

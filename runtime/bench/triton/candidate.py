@@ -36,7 +36,7 @@ TYPES = {
 }
 BYTES = {"f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "e4m3": 1, "e5m2": 1, "s8": 1, "u8": 1, "s32": 4}
 
-# What both kernels begin with: which tile is meant, in groups of rows so that neighbours in time
+# The beginning of both kernels: which tile is meant, in groups of rows so that neighbours in time
 # share operands.
 PLACE = """
     in_group = GROUP * columns
@@ -74,7 +74,7 @@ def pointers({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 {stores}
 """
 
-# As many programs as SMs, operands by descriptors that TMA reads.
+# One program an SM, operands by descriptors that TMA reads.
 DESCRIPTORS = """
 @triton.jit
 def descriptors({parameters}, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
@@ -450,8 +450,8 @@ def compile_all(product, configs, folder, capability, sms):
     return [{"name": words(config), **results[number]} for number, config in enumerate(configs)]
 
 
-# What did best of 27 configurations in one class of sizes or another, on an H200 with Triton 3.6
-# (2026-11-22). K of a tile counts rows of 128 bytes.
+# The configurations, among 27, that did best in one class of sizes or another, on an H200 with
+# Triton 3.6 (2026-11-22). K of a tile counts rows of 128 bytes.
 LARGE = (
     ("descriptors", 128, 256, 1, 3, 8), ("descriptors", 128, 256, 1, 3, 8, True),
     ("descriptors", 128, 256, 1, 4, 8, True, True), ("descriptors", 128, 256, 1, 3, 8, False, True),

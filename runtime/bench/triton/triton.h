@@ -42,7 +42,7 @@ class TritonKernel {
   runtime::LoadedKernel loaded_;
   // By argument; -1 for an argument that is not a tensor.
   std::vector<sema::TensorId> tensors_;
-  // Of the scratch arguments, in their order.
+  // The memory of the scratch arguments, in their order.
   std::vector<runtime::DeviceMemory> scratch_;
 };
 

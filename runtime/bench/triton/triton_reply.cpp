@@ -18,7 +18,7 @@ const Json& member(const Json& object, const char* name) {
   return *found;
 }
 
-// Of a member that may be missing: empty. What a compiler says may be long and of several lines.
+// Returns a member's text, empty if optional and missing. A compiler's may take many long lines.
 std::string text(const Json& object, const char* name, bool may_lack = false) {
   if (may_lack && !object.contains(name)) return "";
   const Json& value = member(object, name);

@@ -85,7 +85,7 @@ class Rewriter {
     const auto same = [&](const Piece& piece) { return piece.text == statement; };
     if (std::any_of(pieces_.begin(), pieces_.end(), same)) return;
     if (pieces_.empty()) return pieces_.insert(pieces_.begin(), {"", statement + "\n", ""}), void();
-    // What the file begins with stays its beginning.
+    // The beginning of the file stays its beginning.
     Piece first{pieces_.front().before, statement, ""};
     pieces_.front().before = "\n\n";
     pieces_.insert(pieces_.begin(), std::move(first));

@@ -19,8 +19,8 @@ std::optional<PictureForm> picture_form(std::string_view word);
 // By the ending .svg .png .html .htm .tex .txt. Error `file` for another.
 PictureForm form_of_file(const std::string& file);
 
-// How to draw on the descriptor: NO_COLOR, TERM and COLORTERM say the colours, the terminal its
-// width. What is no terminal gets no colours, and nothing is cut.
+// Returns how to draw on the descriptor: NO_COLOR, TERM and COLORTERM say the colours, the terminal
+// its width. A descriptor that is no terminal gets no colours, and nothing is cut.
 picture::TextOptions text_options(int out);
 
 // One document for all of the pictures. A PNG throws MachineLacks where no converter is found

@@ -1,5 +1,5 @@
 // A cuBLASLt that multiplies on the host, in f64, what the fake driver calls device memory: f32,
-// bf16 and s8. Of its three algorithms the second is the fastest: they take the time of 3, 2 and 4
+// bf16 and s8. The second of its three algorithms is the fastest: they take the time of 3, 2 and 4
 // launches.
 //
 // $FAKE_CUBLASLT = "refuses" makes it have no algorithm, "wrong" makes its results wrong.

@@ -6,8 +6,8 @@
 // these.
 //
 // Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the
-// program says. Of what is recorded the driver cannot keep the arguments: replaying a graph lets
-// only time pass.
+// program says. The driver cannot keep the arguments of recorded work: replaying a graph lets only
+// time pass.
 #include <dlfcn.h>
 
 #include <cstdint>

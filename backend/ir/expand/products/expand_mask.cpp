@@ -188,7 +188,7 @@ void ProductExpander::find_columns(Tile& tile) {
                b_.min((b_.max(*bounds.end, number(0)) + (columns.tile - 1)) / columns.tile, count));
 }
 
-// Whether some column of the tile lies outside, or a mask's condition may fail for it.
+// Returns the condition that a column of the tile lies outside, or that the mask may fail for it.
 Term ProductExpander::counts_in_part(const Tile& tile, Term n_first) {
   const tile::Axis& columns = axis(tile::column_axis);
   const Term last = n_first + (columns.tile - 1);

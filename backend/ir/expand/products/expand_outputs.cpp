@@ -1,4 +1,4 @@
-// What leaves a consumer of chained products: from its registers to global memory.
+// The outputs of a consumer of chained products: from its registers to global memory.
 #include "backend/ir/expand/products/each_value.h"
 #include "backend/ir/expand/products/product_expander.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Whether a number is positive for sure.
+// Returns true if a number is positive for sure.
 bool is_positive(const sema::Kernel& kernel, sema::NodeId id) {
   const sema::Node& node = kernel.node(id);
   if (const auto* literal = std::get_if<sema::Literal>(&node.what))
@@ -182,8 +182,8 @@ void ProductExpander::multiply_result() {
   b_.emit(Commit{GroupKind::wgmma});
 }
 
-// What becomes of the scores of a column tile: the values that are rounded to weights, in their
-// place, and with them the maximum and the sums.
+// Turns the scores of a column tile into weights: the values that are rounded to weights take their
+// place, and the maximum and the sums are updated.
 void ProductExpander::weigh(const Tile& tile, Term n_first) {
   latest_ = node_of(parts_.scores->out);
   declared_.from(where(parts_.scores->out));
@@ -295,7 +295,7 @@ void ProductExpander::move_maximum() {
       all = joined(all, b_.shuffle(declared_.fresh("other"), all, mask));
     b_.assign(moved, b_.read(most));
     b_.assign(most, all);
-    // What the chains go on from. Scores that are all -inf have the weights exp(-inf - 0).
+    // The chains go on from the maximum. Scores that are all -inf have the weights exp(-inf - 0).
     for (int i = 0; i < chains; ++i) b_.assign({chains_, {row, number(i)}}, b_.read(most));
     b_.assign(subtracted,
               -b_.select(b_.read(most) == real(-infinity), real(0), b_.read(most) * scale_));

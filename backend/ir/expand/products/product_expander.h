@@ -15,8 +15,8 @@
 // weights never leave registers. A row is held by the lanes of a quad, which join what they have of
 // it by shuffles.
 //
-// Where a mask says that weights are 0, column tiles that it leaves nothing of are walked past, and
-// those that it leaves whole do without it. What lies outside of the tensors arrives as zeros.
+// Where a mask says that weights are 0, column tiles that it masks entirely are skipped, and column
+// tiles that it masks nowhere run without it. Elements outside of the tensors arrive as zeros.
 #pragma once
 
 #include <array>
@@ -131,10 +131,10 @@ class ProductExpander {
   Operand q_, k_, v_;
   Accumulators scores_, result_;
   BufferId weights_;  // the operand of the second product: (value, step)
-  // Of each row: the maximum, what is added for it before the exponential, and exp(before - after).
+  // By row: the maximum, what is added for it before the exponential, and exp(before - after).
   BufferId maximum_, subtracted_, moved_;
-  // (row, chain): maxima and sums of every `chains`-th column, so that few wait for another. Those
-  // of all column tiles, of this thread's columns until the end.
+  // (row, chain): maxima and sums of every `chains`-th column, so that few wait for another. They
+  // cover all column tiles, and only this thread's columns until the end.
   BufferId chains_;
   std::vector<BufferId> sums_;
   std::vector<int> row_lanes_;      // lane masks of the lanes that share a row

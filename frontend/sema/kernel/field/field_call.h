@@ -24,7 +24,7 @@ struct FieldDifference {
   std::int64_t differing = 0, elements = 0;  // of this tensor
 };
 
-// Of the first output that differs; elements of integer types are compared as they are.
+// Describes the first output that differs; elements of integer types are compared as they are.
 std::optional<FieldDifference> difference(const Kernel& kernel, const KernelResult& expected,
                                           const KernelResult& got);
 
