@@ -230,6 +230,17 @@ Code layout_code(const Layout& layout, const std::vector<Code>& coordinate, bool
   return total;
 }
 
+// Returns true if Sw(x + y) = Sw(x) + y for every offset y of the mode: y has none of the bits that
+// the swizzle reads or changes, and none below them.
+bool steps_by_blocks(const Layout& mode, const Swizzle& swizzle) {
+  const auto masks = static_cast<std::uint64_t>(swizzle.source_mask() | swizzle.target_mask());
+  const auto block = std::int64_t{1} << std::bit_width(masks);
+  const std::vector<Leaf> leaves = leaves_of(mode);
+  return std::all_of(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
+    return leaf.stride.is_literal() && leaf.stride.value() % block == 0;
+  });
+}
+
 }  // namespace
 
 Code size_code(const Int& value, const SizeNames& names) {
@@ -255,10 +266,17 @@ std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>
   const auto* swizzle = std::get_if<Swizzle>(&composed.outer);
   const auto* inner = std::get_if<Layout>(&composed.inner);
   if (!swizzle || !inner || !composed.offset.is_int()) return std::nullopt;
+  // Modes that step by whole blocks of the swizzle, as stages do, are added behind it: the rest is
+  // then the same in every step of a loop over stages.
+  std::vector<Code> inside = coordinate, behind(coordinate.size(), integer(0));
+  for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
+    if (steps_by_blocks((*inner)[static_cast<int>(mode)], *swizzle))
+      std::swap(inside[mode], behind[mode]);
   const Code x =
-      sum(layout_code(*inner, coordinate, wide, names), size_code(composed.offset.value(), names));
-  if (swizzle->b == 0) return x;
-  if (x.known) return integer((*swizzle)(*x.known));
+      sum(layout_code(*inner, inside, wide, names), size_code(composed.offset.value(), names));
+  const Code blocks = layout_code(*inner, behind, wide, names);
+  if (swizzle->b == 0) return sum(x, blocks);
+  if (x.known) return sum(integer((*swizzle)(*x.known)), blocks);
   const std::string sign = swizzle->s < 0 ? "m" : "";
   const std::string helper = (x.wide ? "wide_swizzle_" : "swizzle_") + std::to_string(swizzle->b) +
                              "_" + std::to_string(swizzle->m) + "_" + sign +
@@ -266,7 +284,7 @@ std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>
   (x.wide ? names.helpers->wide_swizzles : names.helpers->swizzles).emplace(helper, *swizzle);
   Code made = call(helper, x.text);
   made.wide = x.wide;
-  return made;
+  return sum(made, blocks);
 }
 
 std::optional<std::int64_t> extent_in_elements(const AnyLayout& layout) {
