@@ -82,11 +82,11 @@ constexpr std::array helper_rows = {
     // An SM converts 16 bytes a clock by I2F. A byte placed behind the exponent of 2^23 is 2^23 +
     // x, and 2^23 goes by a subtraction, which is exact.
     Helper{"f32_from_s8", R"(static __device__ __forceinline__ float f32_from_s8(signed char x) {
-  return __uint_as_float(__byte_perm((unsigned)x ^ 0x80u, 0x4b000000u, 0x7650)) - 8388736.0f;
+  return __uint_as_float((unsigned char)x ^ 0x4b000080u) - 8388736.0f;
 }
 )"},
     Helper{"f32_from_u8", R"(static __device__ __forceinline__ float f32_from_u8(unsigned char x) {
-  return __uint_as_float(__byte_perm(x, 0x4b000000u, 0x7650)) - 8388608.0f;
+  return __uint_as_float(x | 0x4b000000u) - 8388608.0f;
 }
 )"},
     Helper{"s8_from_f32", R"(static __device__ __forceinline__ signed char s8_from_f32(float x) {
