@@ -166,9 +166,10 @@ class TilePlanner {
                                            long_row,
                                            {512, 8, 1, 4},
                                            {1024, last_repeats, 1, 8}};
-      const std::vector<Row> of_16_bits = {
-          {8, 1, wanted, 1},   {32, 1, wanted, 1},  {32, wanted, 1, 1},        {128, wanted, 1, 1},
-          {512, wanted, 1, 1}, {512, wanted, 1, 4}, {1024, last_repeats, 1, 8}};
+      const std::vector<Row> of_16_bits = {{8, 1, wanted, 1},   {16, 1, wanted, 1},
+                                           {32, 1, wanted, 1},  {32, wanted, 1, 1},
+                                           {128, wanted, 1, 1}, {512, wanted, 1, 1},
+                                           {512, wanted, 1, 4}, {1024, last_repeats, 1, 8}};
       const std::vector<Row> single = {{32, values_wanted_, 1, 1}, {512, values_wanted_, 1, 1}};
       const std::vector<Row>& table = vector == 1 ? single : vector <= 4 ? of_32_bits : of_16_bits;
       for (const auto& [threads, repeats, rows, blocks] : table) {
