@@ -515,7 +515,7 @@ struct Kernel {
   const Ring& ring(RingId id) const { return rings[static_cast<std::size_t>(id.index)]; }
 };
 
-// Returns true if the kernel may be launched before earlier grids in the stream have ended.
+// Returns true if the kernel may be launched before the grids ahead of it in the stream have ended.
 bool overlaps(const Kernel& kernel);
 
 }  // namespace lay::ir

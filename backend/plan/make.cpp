@@ -243,11 +243,8 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
     // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K <
     // 8. No launch takes such a variant, so it is not compiled.
     std::erase_if(plan.variants, [&](const Variant& variant) {
-      // Sizes are searched for where conditions of other kernels joined: of a product by a launch
-      // before and of what it has in workspace.
-      const bool is_joined =
-          std::holds_alternative<tile::Program>(variant.how) || !variant.before.empty();
-      return is_joined ? never_holds(known, variant.when) : contradicts(known, variant.when);
+      const bool is_tiled = std::holds_alternative<tile::Program>(variant.how);
+      return is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when);
     });
     std::erase_if(plan.variants, [&](Variant& variant) {
       auto when = as_read_back(known, variant.when);

@@ -1,5 +1,5 @@
-// What `lay plan` prints is Lay: pasted behind the script it checks, the plan that follows prints
-// the same text, and a launch of any sizes runs what it ran before.
+// A plan as `lay plan` prints it is Lay: pasted behind its script it checks, the plan of both
+// prints the same text, and a launch of any sizes runs what it ran before.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -96,8 +96,8 @@ Planned planned(const sema::test::Script& script, const std::string& kernel, con
   return result;
 }
 
-// What a launch of these sizes runs, with tensors as the allocator aligns them: the schedules
-// without their names and conditions, of copies that come first too.
+// Returns what a launch of these sizes runs, with tensors as the allocator aligns them: the
+// schedules without their names and conditions, of copies that come first too.
 std::string taken(const plan::Plan& plan, const Binding& sizes) {
   const auto body = [](const plan::Plan& of, const plan::Variant& variant) {
     std::string text;
