@@ -171,7 +171,14 @@ class TilePlanner {
                                            {128, wanted, 1, 1}, {512, wanted, 1, 1},
                                            {512, wanted, 1, 4}, {1024, last_repeats, 1, 8}};
       const std::vector<Row> single = {{32, values_wanted_, 1, 1}, {512, values_wanted_, 1, 1}};
-      const std::vector<Row>& table = vector == 1 ? single : vector <= 4 ? of_32_bits : of_16_bits;
+      // The coordinates of a gathered row are computed by each of its threads: few of them.
+      const std::vector<Row> gathered = {
+          {2, wanted, 1, 1},  {4, wanted, 1, 1},   {8, wanted, 1, 1},  {16, wanted, 1, 1},
+          {32, wanted, 1, 1}, {128, wanted, 1, 1}, {512, wanted, 1, 1}};
+      const std::vector<Row>& table = vector == 1   ? single
+                                      : is_map()    ? gathered
+                                      : vector <= 4 ? of_32_bits
+                                                    : of_16_bits;
       for (const auto& [threads, repeats, rows, blocks] : table) {
         if (blocks > target_.cluster || (blocks > 1 && is_map())) continue;
         const int columns = threads * repeats * vector * blocks;
