@@ -46,9 +46,9 @@ class ScaleLowering {
   // are (value of the atom, atom along m, atom along n).
   void add(BufferId totals, BufferId sums);
 
-  // Whether an interval that begins in one of the K tiles may begin behind the end of K, as one of
-  // whole K tiles does not; and that it does not. The last scale is none of such an interval: 0
-  // times infinity is no zero.
+  // Returns whether an interval that is a part of a K tile may begin behind the end of K, and the
+  // condition that it does not. With `last`, sums are added only where it holds: the number read
+  // is another interval's, and 0 times infinity is NaN.
   bool may_be_behind_k() const { return interval_of_tile() < gemm_.tile[2]; }
   Term is_inside_k(const Place& at);
 
