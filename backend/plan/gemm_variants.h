@@ -13,7 +13,7 @@ namespace lay::plan {
 // Returns true if a family of plans, given by its name in schedules, multiplies products that have
 // scales.
 inline bool takes_scales(const std::string& family) {
-  return family == "sm90";
+  return family == "sm90" || family == "sm80";
 }
 
 // Adds variants until one takes all sizes. Where none does, the caller adds one that does. A

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "backend/plan/operand_repack.h"
-#include "backend/plan/sm90/print_scales.h"
+#include "backend/plan/scales/print_scales.h"
 #include "backend/plan/text.h"
 #include "backend/plan/tiles/print_chained.h"
 #include "backend/tile/held_values.h"
@@ -275,11 +275,8 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
   }
 }
 
-void hopper_lines(const sema::KernelPtr& executed, const Sm90Gemm& gemm,
+void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
-  const sema::Kernel& kernel = *executed;
-  const std::vector<std::string> scales = scale_lines(executed, gemm);
-  lines.insert(lines.end(), scales.begin(), scales.end());
   if (gemm.store) staged_lines(kernel, gemm, *gemm.store, lines);
   if (gemm.split) {
     lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) +
@@ -310,9 +307,9 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
     // Entries whose value is the default are not printed.
     if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
     if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
-    if (gemm.promotion_interval)
-      lines.push_back(entry("promotion_interval", std::to_string(gemm.promotion_interval)));
   }
+  if (gemm.promotion_interval)
+    lines.push_back(entry("promotion_interval", std::to_string(gemm.promotion_interval)));
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm, gemm.a, names[0], lines);
   operand_lines(kernel, gemm, gemm.b, names[1], lines);
@@ -325,7 +322,9 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
   for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
     lines.push_back(written(kernel, i, gemm.vectors[i]) + " along " + index_name(kernel, gemm.n));
   }
-  if constexpr (hopper) hopper_lines(executed, gemm, lines);
+  const std::vector<std::string> scales = scale_lines(executed, gemm);
+  lines.insert(lines.end(), scales.begin(), scales.end());
+  if constexpr (hopper) hopper_lines(kernel, gemm, lines);
 }
 
 // Which operands a first launch repacks: their tensors are other ones in the kernel that follows.

@@ -107,8 +107,12 @@ bool reduces_by_scalar_kernel(const plan::Plan& plan, const plan::Variant& varia
 }
 
 int promotion_interval_of(const plan::Variant& variant) {
-  const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
-  return gemm ? gemm->promotion_interval : 0;
+  return std::visit(
+      [](const auto& how) {
+        if constexpr (requires { how.promotion_interval; }) return how.promotion_interval;
+        return 0;
+      },
+      variant.how);
 }
 
 }  // namespace lay::bench

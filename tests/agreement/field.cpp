@@ -192,5 +192,5 @@ TEST_CASE("field mode: products of several launches", "[field]") {
 }
 
 TEST_CASE("field mode: products with scales", "[field]") {
-  check_script("tests/agreement/scaled.lay", {{{"M", 9}, {"N", 2}, {"K", 3}}});
+  check_script("tests/agreement/scaled.lay", {{{"M", 9}, {"N", 2}, {"K", 3}, {"G", 64}}});
 }

@@ -52,13 +52,24 @@ plan::Plan for_few(const sema::KernelPtr& kernel, int clusters) {
   const plan::Variant& front = first.variants.front();
   // Launches before may have larger clusters, which a GPU has to have room for.
   constexpr int largest = 4;
-  target.sms = clusters * std::max(front.before.empty() ? 1 : largest, hopper(front)->blocks());
+  const int blocks = hopper(front) ? hopper(front)->blocks() : 1;
+  target.sms = clusters * std::max(front.before.empty() ? 1 : largest, blocks);
   return plan::make_plan(kernel, target);
 }
 
+const plan::TensorGemm* on_tensor_cores(const plan::Variant& variant) {
+  if (const plan::Sm90Gemm* gemm = hopper(variant)) return gemm;
+  return std::get_if<plan::Sm80Gemm>(&variant.how);
+}
+
 bool has_scales(const plan::Variant& variant) {
-  const plan::Sm90Gemm* gemm = hopper(variant);
+  const plan::TensorGemm* gemm = on_tensor_cores(variant);
   return gemm && !gemm->scales.empty();
+}
+
+// Kernels whose own schedule is for mma.sync.
+bool is_for_sm80(const sema::KernelPtr& kernel) {
+  return kernel->name.starts_with("sm80_");
 }
 
 }  // namespace
@@ -66,6 +77,7 @@ bool has_scales(const plan::Variant& variant) {
 TEST_CASE("scaled products: every schedule agrees with the reference on ragged sizes") {
   test::Kernels kernels("tests/agreement/scaled.lay");
   for (const sema::KernelPtr& kernel : kernels.all()) {
+    if (is_for_sm80(kernel)) continue;
     // Where K counts elements, sums of several K tiles that end within a group.
     const bool counts_elements = kernel->name == "ragged" || kernel->name == "repacked";
     const std::vector<Extents> all =
@@ -80,8 +92,9 @@ TEST_CASE("scaled products: every schedule agrees with the reference on ragged s
         // With accesses as wide as they can be, element by element, and behind repacks.
         for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
           INFO(variant->name << ", clusters " << clusters);
-          // A variant that takes sums of joined indices of more than 2^31 has no scales.
-          if (!has_scales(*variant)) break;
+          // A variant that takes sums of joined indices of more than 2^31 has no scales; rows of the
+          // library for mma.sync stand behind those for wgmma.
+          if (!has_scales(*variant) || !hopper(*variant)) break;
           CHECK(trouble(plan, *variant, call, expected, clusters) == "");
           if (clusters == 3) break;
         }
@@ -101,7 +114,9 @@ TEST_CASE("scaled products: without a schedule, and where no tensor cores take s
     for (const char* gpu : {"h200", "a100"}) {
       const plan::Plan plan = plan::make_plan(kernel, *find_target(gpu));
       REQUIRE(plan.problems.empty());
-      CHECK(has_scales(plan.variants.front()) == (gpu == std::string("h200")));
+      // By mma.sync the library multiplies operands of 16 bits, and then needs no other launches.
+      const bool is_half = name == std::string("repacked");
+      CHECK(has_scales(plan.variants.front()) == (gpu == std::string("h200") || is_half));
       // The first of each kind: with scales, on repacked operands, as launches of scaled factors.
       std::set<std::string> tried;
       for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
@@ -111,7 +126,70 @@ TEST_CASE("scaled products: without a schedule, and where no tensor cores take s
                                  std::to_string(variant->before.size());
         if (tried.insert(kind).second) CHECK(trouble(plan, *variant, call, expected, 0) == "");
       }
-      CHECK(tried.size() > 1);
+      CHECK((tried.size() > 1 || is_half));
+    }
+  }
+}
+
+TEST_CASE("scaled products: by mma.sync, every variant agrees with the reference") {
+  test::Kernels kernels("tests/agreement/scaled.lay");
+  int tried = 0;
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    if (!is_for_sm80(kernel)) continue;
+    const bool of_size = kernel->name == "sm80_of_size";
+    // Where K counts elements, sums that end within a group; else of whole groups, which K tiles
+    // may end within. Vectors fit the first sizes.
+    const bool counts_elements = kernel->name == "sm80_ragged" || kernel->name == "sm80_promoted" ||
+                                 kernel->name.starts_with("sm80_tiles");
+    const std::vector<Extents> all =
+        counts_elements ? std::vector<Extents>{{40, 24, 656}, {17, 9, 301}, {3, 1, 16}, {1, 1, 1}}
+                        : std::vector<Extents>{{20, 18, 3}, {35, 21, 5}, {3, 1, 1}};
+    for (const Extents& sizes : all) {
+      INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
+      sema::KernelCall call = integer_call(kernel, sizes);
+      if (of_size) {
+        std::uint64_t state = 1;
+        call = test::drawn_call(kernel,
+                                {{"M", sizes.m}, {"N", sizes.n}, {"K", sizes.k}, {"G", 192}}, [&] {
+                                  state = state * 6364136223846793005u + 1442695040888963407u;
+                                  return static_cast<double>(state >> 33 & 7) - 3;
+                                });
+      }
+      const Array expected = sema::run_reference(call).outputs[0];
+      const plan::Plan plan = plan::make_plan(kernel);
+      REQUIRE(plan.problems.empty());
+      int of_schedule = 0;
+      for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
+        if (!variant->schedule.known()) break;
+        INFO(variant->name);
+        REQUIRE(on_tensor_cores(*variant));
+        CHECK(on_tensor_cores(*variant)->promotion_interval > 0);
+        CHECK(has_scales(*variant) == (kernel->name != "sm80_promoted"));
+        CHECK(trouble(plan, *variant, call, expected, 1) == "");
+        ++of_schedule;
+      }
+      CHECK(of_schedule > 0);
+      tried += of_schedule;
+    }
+  }
+  CHECK(tried > 40);
+}
+
+TEST_CASE("scaled products: operands of two widths without a schedule") {
+  test::Kernels kernels("tests/agreement/scaled.lay");
+  for (const char* name : {"sm80_slices", "sm80_both", "sm80_tiles"}) {
+    sema::Kernel bare = *kernel_of(kernels, name);
+    bare.schedules.clear();
+    const auto kernel = std::make_shared<const sema::Kernel>(std::move(bare));
+    const bool counts_elements = name == std::string("sm80_tiles");
+    const sema::KernelCall call = integer_call(kernel, {3, 2, counts_elements ? 304 : 3});
+    const Array expected = sema::run_reference(call).outputs[0];
+    const plan::Plan plan = plan::make_plan(kernel, *find_target("a100"));
+    REQUIRE(plan.problems.empty());
+    for (const plan::Variant& variant : plan.variants) CHECK(has_scales(variant));
+    for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
+      INFO(name << ": " << variant->name);
+      CHECK(trouble(plan, *variant, call, expected, 0) == "");
     }
   }
 }
@@ -164,4 +242,29 @@ TEST_CASE("scaled products: a wrong scale is found") {
           {"always from the begin of K", "at_k : s32 warpgroup = select(phase(way) == 0, tile_k",
            "at_k : s32 warpgroup = select(phase(way) == 0, 0", "element"},
       });
+  planted(
+      "sm80_slices", {20, 18, 3},
+      {
+          {"the first slice's group for all", "(tile_k * 4 + slice) / 2", "(tile_k * 4) / 2",
+           "element"},
+          {"a group behind the end of K", "min((tile_k * 4 + slice) / 2, [K - 1])",
+           "(tile_k * 4 + slice) / 2", "out-of-bounds"},
+          {"a scale of columns that there are not", "min(n_first + at((2,2):(1,8), e), [N - 1])",
+           "n_first + at((2,2):(1,8), e)", "out-of-bounds"},
+          {"the columns' scales in place of one another", "scale1[at((2,2):(1,0), v)",
+           "scale1[at((2,2):(0,1), v)", "element"},
+          {"sums that are added twice", "        fill acc = 0.0", "        fill scale1 = 0.0",
+           "element"},
+      });
+  planted("sm80_tiles", {17, 9, 301},
+          {
+              {"the first group for all", "if tile_k % 4 == 0 {", "if tile_k == 0 {", "element"},
+              {"a last group that is not whole", " or tile_k == tiles_k - 1", "", "element"},
+          });
+  planted("sm80_ragged", {17, 9, 301},
+          {
+              {"a slice's first group for all", "(slice * 4 + (part + 1))", "slice * 4", "element"},
+              {"a group too late, of the rows behind", "tile_k * 8 + (slice * 4 + (part + 1))",
+               "tile_k * 8 + (slice * 4 + (part + 2))", "element"},
+          });
 }

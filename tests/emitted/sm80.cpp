@@ -1,5 +1,5 @@
-// The CUDA of the SM80 family: a golden, and every kernel of tests/agreement/sm80.lay
-// and mixed.lay compiled with everything in registers.
+// The CUDA of the SM80 family: goldens, and every kernel of tests/agreement/sm80.lay
+// and mixed.lay, and those of scaled.lay that are for it, compiled with everything in registers.
 #include <algorithm>
 
 #include "backend/ir/lower/lower.h"
@@ -12,6 +12,13 @@ namespace {
 
 const auto script = source("tests/agreement/sm80.lay");
 
+// The kernels of products with scales whose schedules are for this family.
+std::vector<lay::sema::KernelPtr> scaled_kernels() {
+  auto kernels = kernels_of(source("tests/agreement/scaled.lay"));
+  std::erase_if(kernels, [](const auto& each) { return !each->name.starts_with("sm80_"); });
+  return kernels;
+}
+
 }  // namespace
 
 TEST_CASE("the SM80 family as CUDA is the golden text") {
@@ -22,11 +29,21 @@ TEST_CASE("the SM80 family as CUDA is the golden text") {
                source("tests/emitted/sm80_rows.cu"));
 }
 
+TEST_CASE("a product with scales of the SM80 family as CUDA is the golden text") {
+  const auto kernel = scaled_kernels().at(0);
+  const auto plan = lay::plan::make_plan(kernel);
+  REQUIRE(plan.variants.size() == 2);
+  check_golden(emitted(lay::ir::lower(plan, plan.variants[0]), "sm_80").text,
+               source("tests/emitted/sm80_scaled.cu"));
+}
+
 TEST_CASE("kernels of the SM80 family compile, with everything in registers") {
   const bool compiles = lay::runtime::can_compile();
   if (!compiles) WARN("emitted, but not compiled: there is no CUDA compiler");
   auto kernels = kernels_of(script);
   for (const auto& each : kernels_of(source("tests/agreement/mixed.lay"))) kernels.push_back(each);
+  // Behind its schedule one of these has the library's rows.
+  for (const auto& each : scaled_kernels()) kernels.push_back(each);
   for (const lay::sema::KernelPtr& kernel : kernels) {
     // 8-bit floats are converted by instructions of compute capability 8.9.
     const bool needs_89 =

@@ -44,14 +44,19 @@ const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
   return std::get_if<plan::Sm90Gemm>(&variant.how);
 }
 
+const plan::TensorGemm* on_tensor_cores(const plan::Variant& variant) {
+  if (const plan::Sm90Gemm* gemm = hopper(variant)) return gemm;
+  return std::get_if<plan::Sm80Gemm>(&variant.how);
+}
+
 // The interval of the first variant, under a schedule of these entries; the problem where there is
 // one, "none" where it has no scales.
 std::string interval(const std::string& sum, const std::string& entries,
-                     const std::string& narrow = "e4m3") {
-  const plan::Plan plan =
-      plan::make_plan(kernel_of(sum, narrow, "", "schedule product for sm90 { " + entries + " }"));
+                     const std::string& narrow = "e4m3", const std::string& family = "sm90") {
+  const plan::Plan plan = plan::make_plan(
+      kernel_of(sum, narrow, "", "schedule product for " + family + " { " + entries + " }"));
   if (!plan.problems.empty()) return plan.problems[0].code + ": " + plan.problems[0].message;
-  const plan::Sm90Gemm* gemm = hopper(plan.variants.front());
+  const plan::TensorGemm* gemm = on_tensor_cores(plan.variants.front());
   if (!gemm || gemm->scales.empty()) return "none";
   std::string text = std::to_string(gemm->promotion_interval);
   for (const plan::ProductScale& scale : gemm->scales) text += ", " + std::to_string(scale.count);
@@ -139,6 +144,91 @@ TEST_CASE("scales: intervals lie in one group of each scale, and fit the tile") 
                  "mma = sm90.wgmma(n = 256, ab = e4m3, acc = f32); groups = (2,1,1,1); "
                  "tile = (128,256,128)")
             .find("128 accumulators") == std::string::npos);
+}
+
+TEST_CASE("scales: intervals of mma.sync lie in what a slice has of a K tile, or in whole ones") {
+  const std::string rows = "a[m,k//128] * A[m,k] * B[n,k]",
+                    columns = "A[m,k] * (b[n,k//128] * B[n,k])",
+                    atom = "mma = sm80.mma(m = 16, k = 16, ab = bf16, acc = f32); ";
+  const auto of = [&](const std::string& sum, const std::string& entries) {
+    return interval(sum, atom + entries, "bf16", "sm80");
+  };
+  const std::string whole = "tile = (32,32,64); groups = (2,2,1,1)",
+                    slices = "tile = (32,32,256); groups = (1,1,4,1)";
+  CHECK(of(rows, whole) == "128, 2");
+  CHECK(of(columns, whole) == "128, 4");
+  CHECK(of(rows, whole + "; promotion_interval = 32") == "32, 2");
+  CHECK(of(columns, "tile = (32,32,256); groups = (2,2,1,1)") == "128, 4");
+  CHECK(of("a[m,k//96] * A[m,k] * B[n,k]", whole) == "32, 2");
+  CHECK(of("a[m//16,k//128] * A[m,k] * (b[n//32,k//64] * B[n,k])", whole) == "64, 1, 1");
+  // Four slices have 64 of a K tile each: an interval may be a part of that, several of them, or
+  // whole K tiles.
+  CHECK(of(columns, slices) == "64, 8");
+  CHECK(of(columns, slices + "; promotion_interval = 16") == "16, 8");
+  CHECK(of(columns, slices + "; promotion_interval = 128") == "128, 8");
+  CHECK(of("A[m,k] * (b[n,k//512] * B[n,k])", slices) == "512, 8");
+  CHECK(of("A[m,k] * B[n,k]", slices + "; promotion_interval = 32") == "none");
+
+  CHECK(of(columns, slices + "; promotion_interval = 256") ==
+        "schedule-cover: scales change every 128 elements of K, within intervals of 256");
+  CHECK(of("A[m,k] * B[n,k]", slices + "; promotion_interval = 96") ==
+        "schedule-cover: 96 elements of K are neither whole tiles of 256 nor, in steps of 16, an "
+        "equal part of the 64 that each of 4 slices has of one");
+  CHECK(of("A[m,k] * B[n,k]", whole + "; promotion_interval = 96") ==
+        "schedule-cover: 96 elements of K are neither whole tiles of 64 nor an equal part of one "
+        "in steps of 16");
+  CHECK(of("a[m,k//24] * A[m,k] * B[n,k]", whole) ==
+        "schedule-cover: scales change every 24 elements of K, which K tiles of 64 in steps of 16 "
+        "have no equal part of");
+  CHECK(of("a[m,k//24] * A[m,k] * B[n,k]", slices) ==
+        "schedule-cover: scales change every 24 elements of K, which slices of 64 in steps of 16 "
+        "have no equal part of");
+  // Totals and scales leave room for those of one side in the largest tile.
+  const std::string large = "tile = (128,128,32); groups = (2,4,1,1)";
+  CHECK(of(columns, large) == "128, 8");
+  CHECK(of("a[m,k//128] * A[m,k] * (b[n,k//128] * B[n,k])", large)
+            .starts_with("schedule-registers: the tile takes at least"));
+  CHECK(interval("a[m,k//64] * (A[m,k] * B[n,k])",
+                 "mma = sm80.mma(m = 16, k = 32, ab = s8, acc = s32); "
+                 "tile = (32,32,128); groups = (2,1,2,1)",
+                 "s8", "sm80") == "64, 2");
+}
+
+TEST_CASE("scales: operands of two widths, and GPUs before Hopper, take them by mma.sync") {
+  const auto variants = [](const std::string& narrow, const std::string& group, const char* gpu) {
+    sema::test::Script script("kernel product<M, N, K, G>(X: bf16 (M,K), W: " + narrow +
+                              " (N,K), s: bf16 (N,K)) -> Y: bf16 (M,N)\n" +
+                              "{ Y[m,n] = sum[k](X[m,k] * (s[n,k//" + group + "] * W[n,k])) }");
+    REQUIRE(script.messages == "");
+    return plan::make_plan(script.evaluator.kernels().back(), *find_target(gpu)).variants;
+  };
+  using Names = std::vector<std::string>;
+  const auto names = [&](const std::string& narrow, const char* gpu) {
+    Names made;
+    for (const plan::Variant& variant : variants(narrow, "128", gpu)) {
+      made.push_back(variant.name);
+      CHECK(on_tensor_cores(variant));
+      CHECK(on_tensor_cores(variant)->scales.size() == 1);
+    }
+    return made;
+  };
+  for (const char* narrow : {"s8", "u8", "e4m3"})
+    CHECK(names(narrow, "h200") == Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny",
+                                         "sm80_wide", "sm80_small", "sm80_wide_any",
+                                         "sm80_small_any"});
+  CHECK(names("s8", "a100") == Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny_128",
+                                     "sm80_wide", "sm80_small", "sm80_wide_any", "sm80_small_any"});
+  CHECK(names("bf16", "a100") ==
+        Names{"sm80_wide", "sm80_small", "sm80_wide_any", "sm80_small_any"});
+  // Groups whose size is no number are whole parts of a slice where the launch takes the variant;
+  // behind them other launches compute the scaled operand.
+  const auto of_size = variants("s8", "G", "h200");
+  CHECK(std::any_of(of_size.front().when.begin(), of_size.front().when.end(),
+                    [](const Predicate& each) { return each.to_string() == "G % 64 == 0"; }));
+  CHECK(!on_tensor_cores(of_size.back()));
+  // Groups of less than a step of the atom have no interval.
+  for (const plan::Variant& variant : variants("s8", "8", "h200"))
+    CHECK((!on_tensor_cores(variant) || on_tensor_cores(variant)->scales.empty()));
 }
 
 TEST_CASE("scales: groups whose size is known at launch are whole intervals there") {

@@ -33,7 +33,10 @@ AnyLayout with_stages(const AnyLayout& one, int stages) {
 }  // namespace
 
 Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
-    : declared_(declared), b_(declared.b), gemm_(gemm) {
+    : declared_(declared),
+      b_(declared.b),
+      gemm_(gemm),
+      scales_(declared, gemm, OutsideNumbers::last) {
   declare(a_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
   declared.from(declared.kernel.node(gemm.contraction).where,
@@ -41,16 +44,23 @@ Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
   // Values of the atom, then its repeats along m and n: m16n8k16 gives a lane 4, and (4,4) of them
   // make (4,4,4):(1,4,16), 64 accumulators.
   const auto repeats = gemm.repeats();
-  accumulators_ =
-      b_.registers(declared.name("acc"), gemm.mma.accumulator,
-                   make_layout(tuple(extent_of(gemm.mma.c.shape[1]), repeats[0], repeats[1])));
+  const Layout held = make_layout(tuple(extent_of(gemm.mma.c.shape[1]), repeats[0], repeats[1]));
+  accumulators_ = totals_ = b_.registers(declared.name("acc"), gemm.mma.accumulator, held);
+  if (gemm.promotion_interval) {
+    declared_.from(declared.kernel.node(gemm.contraction).where,
+                   "where the accumulators are added up every " +
+                       std::to_string(gemm.promotion_interval) + " of K" +
+                       (scales_.any() ? ", each multiplied by its scales" : ""));
+    totals_ = b_.registers(declared.name("total"), gemm.total, held);
+  }
+  scales_.declare();
   if (gemm.groups[2] > 1) {
     declared.from(declared.kernel.node(gemm.contraction).where,
                   "(accumulator,thread of a slice,slice): the sums of all slices but the first");
     const int values = extent_of(gemm.mma.c.shape[1]) * repeats[0] * repeats[1],
               threads = gemm.slice_threads();
     handed_ = b_.shared(
-        declared.name("handed"), gemm.mma.accumulator,
+        declared.name("handed"), gemm.total,
         Layout(tuple(values, threads, gemm.groups[2] - 1), tuple(threads, 1, values * threads)),
         16);
   }
@@ -133,6 +143,7 @@ void Sm80Lowering::body(const std::vector<Term>& tile) {
   }
   place(a_, tile[0]);
   place(b_operand_, tile[1]);
+  if (scales_.any()) place_first();
   main_loop();
   if (!slices) return epilogue();
   add_slices();
@@ -140,6 +151,7 @@ void Sm80Lowering::body(const std::vector<Term>& tile) {
 }
 
 void Sm80Lowering::unrolled(const char* name, int count, const std::function<void(Term)>& body) {
+  if (count == 0) return;
   if (count == 1) return body(number(0));
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
@@ -230,6 +242,57 @@ void Sm80Lowering::products(Term buffer) {
   });
 }
 
+// Where this thread's first accumulator is in the output.
+void Sm80Lowering::place_first() {
+  // The layout's thread mode is (lane of the atom, warp): the warp's share is `part_` already.
+  const Layout thread = gemm_.accumulators[0][0];
+  const Term lane = b_.special(Builtin::lane);
+  declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
+  for (size_t axis = 0; axis < 2; ++axis) {
+    first_[axis] =
+        b_.let(declared_.name(axis == 0 ? "m_first" : "n_first"),
+               tile_[axis] + part_[axis] + b_.at(along(thread, static_cast<int>(axis)), lane));
+  }
+}
+
+// Part `part` of what this slice has of a K tile. Slices count on from those before; whole K tiles
+// are one interval for all slices.
+ScaleLowering::Place Sm80Lowering::interval_at(Term tile, Term part) {
+  const bool inside = gemm_.promotion_interval < gemm_.tile[2] && gemm_.groups[2] > 1;
+  return {first_, batch_, tile, inside ? slice_ * gemm_.intervals_of_tile() + part : part};
+}
+
+void Sm80Lowering::begin_interval(Term tile, Term part) {
+  if (!scales_.any()) return;
+  const int of_tiles = gemm_.tiles_of_interval();
+  const auto read = [&] { scales_.read(interval_at(tile, part)); };
+  if (of_tiles == 1) return read();
+  b_.when(tile % of_tiles == 0, read);
+}
+
+void Sm80Lowering::end_interval(Term tile, Term tiles, Term part) {
+  if (!gemm_.promotion_interval) return;
+  const int of_tiles = gemm_.tiles_of_interval();
+  declared_.from(declared_.kernel.node(gemm_.contraction).where, "the sums of an interval");
+  const auto add = [&] { scales_.add(totals_, accumulators_); };
+  const auto clear = [&] {
+    b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
+  };
+  if (of_tiles > 1) {
+    return b_.when(tile % of_tiles == of_tiles - 1 || tile == tiles - 1, [&] {
+      add();
+      clear();
+    });
+  }
+  if (scales_.any() && scales_.may_be_behind_k()) {
+    b_.when(scales_.is_inside_k(interval_at(tile, part)), add);
+  } else {
+    add();
+  }
+  // Without a condition: every interval begins with zeros, which then need no registers.
+  clear();
+}
+
 // Fragments alternate between two buffers: step s of a K tile, of which there is an even number,
 // uses buffer s % 2.
 void Sm80Lowering::main_loop() {
@@ -237,9 +300,11 @@ void Sm80Lowering::main_loop() {
   const Term tiles = b_.let(declared_.name("tiles_k"),
                             b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
   // `stages` - 1 K tiles are on their way, since the stage being read may not be written.
-  const int steps = gemm_.steps(), ahead = gemm_.stages - 1;
+  const int ahead = gemm_.stages - 1;
+  const int parts = gemm_.intervals_of_tile(), steps = gemm_.steps() / parts;  // of an interval
   declared_.from(where);
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
+  if (gemm_.promotion_interval) b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.total));
   b_.loop("s", number(0), number(ahead), {.unrolled = a_.plan->async && b_operand_.plan->async},
           [&](Term s) { copy_tile(s, s); });
   // All but ahead - 1 groups are done: the oldest tile in flight has arrived for this thread, and
@@ -258,16 +323,27 @@ void Sm80Lowering::main_loop() {
     const Term next = b_.let(declared_.name("next"), (tile + 1) % gemm_.stages);
     // (tile + stages - 1) % stages is the stage of tile - 1, which the barrier before has freed.
     const Term fill = b_.let(declared_.name("filled"), (tile + ahead) % gemm_.stages);
-    copy_tile(tile + ahead, fill);
     // All steps but the last prefetch the next one of this stage. The last one prefetches the first
     // of the next K tile, so that the wait for that tile stands before it.
-    unrolled("step", steps - 1, [&](Term step) {
-      read_fragments(step + 1, stage, (step + 1) % 2);
-      products(step % 2);
+    const auto multiply = [&](Term part, int count) {
+      unrolled("step", count, [&](Term step) {
+        const Term at = part * steps + step;
+        read_fragments(at + 1, stage, (at + 1) % 2);
+        products(at % 2);
+      });
+    };
+    begin_interval(tile, number(0));
+    copy_tile(tile + ahead, fill);
+    unrolled("part", parts - 1, [&](Term part) {
+      multiply(part, steps);
+      end_interval(tile, tiles, part);
+      begin_interval(tile, part + 1);
     });
+    multiply(number(parts - 1), steps - 1);
     arrived();
     read_fragments(number(0), next, number(0));
     products(number(1));
+    end_interval(tile, tiles, number(parts - 1));
   });
   declared_.from(where, "copies past the last K tile wrote zeros");
   b_.emit(Wait{GroupKind::cp_async, 0, false});
@@ -285,7 +361,7 @@ void Sm80Lowering::add_slices() {
     unrolled("i", repeats[0], [&](Term i) {
       unrolled("j", repeats[1], [&](Term j) {
         unrolled("v", values, [&](Term v) {
-          body({accumulators_, {v, i, j}}, v + (i + j * repeats[0]) * values);
+          body({totals_, {v, i, j}}, v + (i + j * repeats[0]) * values);
         });
       });
     });
@@ -308,25 +384,17 @@ void Sm80Lowering::add_slices() {
 
 void Sm80Lowering::epilogue() {
   const auto repeats = gemm_.repeats();
-  // The layout's thread mode is (lane of the atom, warp): the warp's share is `part_` already.
-  const Layout thread = gemm_.accumulators[0][0], value = gemm_.accumulators[1];
-  const Term lane = b_.special(Builtin::lane);
-  declared_.from(declared_.kernel.assignments[0].where, "this thread's first element");
-  ThreadValues held{gemm_.contraction,
-                    {gemm_.m, gemm_.n},
-                    gemm_.batch,
-                    batch_,
-                    {},
-                    value,
-                    accumulators_,
-                    {extent_of(value.shape[0]), repeats[0], repeats[1]},
-                    gemm_.vectors};
-  for (size_t axis = 0; axis < 2; ++axis) {
-    held.first[axis] =
-        b_.let(declared_.name(axis == 0 ? "m_first" : "n_first"),
-               tile_[axis] + part_[axis] + b_.at(along(thread, static_cast<int>(axis)), lane));
-  }
-  store_values(declared_, held);
+  const Layout value = gemm_.accumulators[1];
+  if (!scales_.any()) place_first();
+  store_values(declared_, {gemm_.contraction,
+                           {gemm_.m, gemm_.n},
+                           gemm_.batch,
+                           batch_,
+                           first_,
+                           value,
+                           totals_,
+                           {extent_of(value.shape[0]), repeats[0], repeats[1]},
+                           gemm_.vectors});
 }
 
 void lower_sm80(Declared& declared, const plan::Sm80Gemm& gemm) {

@@ -13,6 +13,10 @@
 //
 // Elements of another type than the atom's are converted between the read and the products.
 //
+// With a promotion interval the accumulators are added to totals after the steps of one, multiplied
+// by the scales of the interval, which are read before the first of these steps: the time of the
+// products hides their latency. Each slice of K adds up totals of its own.
+//
 // Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
 #pragma once
@@ -20,6 +24,7 @@
 #include <functional>
 
 #include "backend/ir/lower/lower_parts.h"
+#include "backend/ir/lower/scales/lower_scales.h"
 #include "backend/plan/sm80/sm80_gemm.h"
 
 namespace lay::ir {
@@ -51,6 +56,11 @@ class Sm80Lowering {
   void read(const Operand& operand, Term step, Term stage, Term buffer);
   void convert(const Operand& operand, Term atom, Term buffer);
   void products(Term buffer);
+  void place_first();
+  // A promotion interval of K tile `tile`, of `tiles`, or one that several K tiles share.
+  ScaleLowering::Place interval_at(Term tile, Term part);
+  void begin_interval(Term tile, Term part);
+  void end_interval(Term tile, Term tiles, Term part);
   void main_loop();
   void add_slices();
   void epilogue();
@@ -62,12 +72,15 @@ class Sm80Lowering {
   Builder& b_;
   const plan::Sm80Gemm& gemm_;
   Operand a_, b_operand_;
-  BufferId accumulators_, handed_;
+  BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
+  BufferId handed_;
+  ScaleLowering scales_;
   BarrierId all_;
-  std::vector<Term> batch_;   // the batch indices of the tile
-  Term slice_;                // this warp's part of every K tile
-  std::array<Term, 2> part_;  // this warp's part inside the tile
-  std::array<Term, 2> tile_;  // the tile's first element
+  std::vector<Term> batch_;    // the batch indices of the tile
+  Term slice_;                 // this warp's part of every K tile
+  std::array<Term, 2> part_;   // this warp's part inside the tile
+  std::array<Term, 2> tile_;   // the tile's first element
+  std::array<Term, 2> first_;  // this thread's first accumulator, in the output
 };
 
 }  // namespace lay::ir

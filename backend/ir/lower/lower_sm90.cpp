@@ -23,7 +23,10 @@ constexpr int warpgroup = 128;
 }  // namespace
 
 Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
-    : declared_(declared), b_(declared.b), gemm_(gemm) {
+    : declared_(declared),
+      b_(declared.b),
+      gemm_(gemm),
+      scales_(declared, gemm, OutsideNumbers::zero) {
   declare(a_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
   const Span& where = declared.kernel.node(gemm.contraction).where;
@@ -45,7 +48,7 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   } else {
     totals_ = accumulators_;
   }
-  declare_scales();
+  scales_.declare();
   if (gemm.a.fragment) {
     declared.from(where, "A in registers: (value of the atom, atom, step)");
     fragments_ =

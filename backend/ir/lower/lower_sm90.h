@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "backend/ir/lower/lower_parts.h"
+#include "backend/ir/lower/scales/lower_scales.h"
 #include "backend/plan/sm90/sm90_gemm.h"
 
 namespace lay::ir {
@@ -68,19 +69,10 @@ class Sm90Lowering {
   void load_fragment_step(Term step);
   void products(Term tile_k);
   void products_in_parts(const Tile& tile, Term tile_k);
-  void add_to_totals();
+  Term k_tile(const Tile& tile, Term tile_k);
   void wait_for_turn();
   void pass_turn();
   void release_stage();
-
-  // Factors that are constant within promotion intervals (lower_sm90_scales.cpp).
-  void declare_scales();
-  Term k_tile(const Tile& tile, Term tile_k);
-  void read_scales(const Tile& tile, Term k_tile, Term part);
-  void read_scale(const plan::ProductScale& scale, BufferId numbers, const Tile& tile, Term k_tile,
-                  Term part);
-  Term group_of(const plan::GroupScale::Quotient& quotient, Term k_tile, Term part);
-  Term scale_at(Term v, Term i, Term j);
 
   // Returns the condition that the mask leaves the cluster's tile a product (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
@@ -217,8 +209,8 @@ class Sm90Lowering {
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
-  std::vector<BufferId> scales_;    // numbers of this thread, of each scale of the plan
-  std::vector<Staged> outputs_;     // of each assignment, where they leave through shared memory
+  ScaleLowering scales_;
+  std::vector<Staged> outputs_;  // of each assignment, where they leave through shared memory
   std::vector<Input> inputs_;
   BarrierId arrived_;           // inputs by TMA, of each buffer and each that waits for itself
   RingId input_ring_, arrive_;  // passes whose inputs are on their way, or have arrived

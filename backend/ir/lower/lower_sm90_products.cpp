@@ -1,7 +1,5 @@
 // A tile's products: K tile after K tile, as they arrive in shared memory, and what becomes of
 // their stages.
-#include <algorithm>
-
 #include "backend/ir/lower/lower_fragment.h"
 #include "backend/ir/lower/lower_ring.h"
 #include "backend/ir/lower/lower_sm90.h"
@@ -107,28 +105,20 @@ void Sm90Lowering::load_fragment_step(Term step) {
   b_.emit(Fence{FenceKind::wgmma});
 }
 
-void Sm90Lowering::add_to_totals() {
-  const auto repeats = gemm_.repeats();
-  over("i", repeats[0], [&](Term i) {
-    over("j", repeats[1], [&](Term j) {
-      b_.loop("v", number(0), number(gemm_.mma.shape[1] / 2), {.unrolled = true}, [&](Term v) {
-        const std::vector<ExprId> at{v, i, j};
-        const Term total = b_.read({totals_, at}), sum = b_.read({accumulators_, at});
-        if (gemm_.scales.empty()) return b_.assign({totals_, at}, total + sum);
-        b_.assign({totals_, at}, b_.fma(scale_at(v, i, j), b_.cast(sum, gemm_.total), total));
-      });
-    });
-  });
+// The K tile of the sum that a step of the tile multiplies, as the producer has loaded it.
+Term Sm90Lowering::k_tile(const Tile& tile, Term tile_k) {
+  if (!way_ && !gemm_.split) return tile_k;
+  const Term step = way_ ? b_.select(b_.phase(way_) == 0, tile_k, tile.steps - 1 - tile_k) : tile_k;
+  return b_.let(declared_.name("at_k"), tile.k_first + step);
 }
 
 // One K tile whose products go to the totals every so many K: they are complete by then, and the
 // tensor cores have those of another consumer to go on with. Scales are read before the products
 // that they belong to, whose time hides their latency.
 void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
-  const int steps = gemm_.tile[2] / gemm_.mma.shape[2],
-            parts = std::max(1, gemm_.tile[2] / gemm_.promotion_interval),
-            of_tiles = std::max(1, gemm_.promotion_interval / gemm_.tile[2]);
-  const bool scaled = !gemm_.scales.empty();
+  const int steps = gemm_.tile[2] / gemm_.mma.shape[2], parts = gemm_.intervals_of_tile(),
+            of_tiles = gemm_.tiles_of_interval();
+  const bool scaled = scales_.any();
   const Term always = number(0) == 0;
   // Intervals count from the sum's first K tile, where groups of scales begin, else from the
   // block's first.
@@ -138,9 +128,13 @@ void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
                                               : at % of_tiles == 0;
   const auto read = [&](Term part) {
     if (!scaled) return;
-    if (of_tiles == 1) return read_scales(tile, at, part);
-    b_.when(begins, [&] { read_scales(tile, at, part); });
+    const auto numbers = [&] {
+      scales_.read({{tile.first[0] + held_[0], tile.first[1] + held_[1]}, tile.batch, at, part});
+    };
+    if (of_tiles == 1) return numbers();
+    b_.when(begins, numbers);
   };
+  const auto add = [&] { scales_.add(totals_, accumulators_); };
   if (parts == 1) read(number(0));
   wait_at(b_, filled_, use_);
   over("part", parts, [&](Term part) {
@@ -148,8 +142,8 @@ void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
     issue(part * (steps / parts), steps / parts, begins);
     b_.emit(Wait{GroupKind::wgmma, 0, false});
     if (parts == 1) release_stage();
-    if (of_tiles == 1) return add_to_totals();
-    b_.when(at % of_tiles == of_tiles - 1 || tile_k == tile.steps - 1, [&] { add_to_totals(); });
+    if (of_tiles == 1) return add();
+    b_.when(at % of_tiles == of_tiles - 1 || tile_k == tile.steps - 1, add);
   });
   if (parts > 1) release_stage();
   b_.emit(Advance{use_, {}});

@@ -121,7 +121,7 @@ void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm
 
 // Scales that blocks read through L2: of each tile a number for each interval of K and for each
 // row, column or run of them that it varies with, as f32.
-Int scale_bytes(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+Int scale_bytes(const sema::Kernel& kernel, const TensorGemm& gemm) {
   const std::array<sema::IndexId, 2> indices{gemm.m, gemm.n};
   Int bytes = 0;
   for (const ProductScale& scale : gemm.scales) {
@@ -210,8 +210,8 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target) {
   Prediction result;
   // Read off compiled kernels, not derived.
-  constexpr int rest = 40;  // addresses and conditions
-  result.registers = least_registers(gemm) + rest;
+  constexpr int of_addresses = 40;  // and conditions, which those of scales contain
+  result.registers = least_registers(gemm) + (gemm.scales.empty() ? of_addresses : 0);
   result.shared_bytes = shared_bytes(gemm, kernel);
   for (const bool is_a : {true, false}) {
     const Sm80Operand& operand = is_a ? gemm.a : gemm.b;
@@ -223,6 +223,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Targe
     result.conflicts.push_back({"read " + name, read.taken, read.least});
   }
   add_totals(result, kernel, gemm, {gemm.tile[0], gemm.tile[1]});
+  result.cache_bytes += scale_bytes(kernel, gemm);
   result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1],
                           product_clocks(gemm, gemm.groups[0] * gemm.groups[1], target), target);
   result.blocks = resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);

@@ -94,7 +94,7 @@ constexpr EntryRow rows[] = {
      "whether A and B change places, so that the rows of the instruction are the columns of the "
      "output; `tile` and `smem` describe the swapped product",
      "0 or 1", "swap_ab = 1"},
-    {"promotion_interval", "sm90",
+    {"promotion_interval", "sm80 sm90",
      "the elements of K that the tensor cores add up before the sum goes on in registers: products "
      "of 8-bit floats are summed with about 13 bits otherwise",
      "1 to 4096, whole steps of the instruction; without it, all of K, or what the groups of "

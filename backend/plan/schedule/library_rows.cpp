@@ -50,9 +50,9 @@ std::vector<sema::Policy> library_rows(const std::string& target, const sema::Ke
   const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
                     sum = kernel.node(form.contraction).type;
   if (a == sum) return {};
-  // Scaled integers are summed as integers within a group.
+  // Scaled integers are summed as integers within a group; beside floats they are floats.
   const bool scaled = !form.scales.empty();
-  const ElementType accumulator = scaled && !is_float(a) ? ElementType::s32 : sum;
+  const ElementType accumulator = scaled && !is_float(a) && !is_float(b) ? ElementType::s32 : sum;
   const auto along_k = [&](sema::NodeId factor) {
     return runs_along_k(kernel, facts, factor, form.k);
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/scales/promotion.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/shared_layout.h"
 #include "backend/plan/simt/simt.h"
@@ -186,8 +187,9 @@ std::optional<Sm80Gemm> Shaper::run() {
                           true};
   // Each step uses what those before it chose: the tile needs the atom, the copies need the
   // threads.
-  if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_accumulators(at_, gemm_) ||
-      !choose_operand(gemm_.a, 0) || !choose_operand(gemm_.b, 1)) {
+  if (!choose_atom(at_, gemm_, demand) || !choose_tile() ||
+      !choose_promotion(at_, gemm_, WayThroughK::ahead) || !choose_accumulators(at_, gemm_) ||
+      !choose_scales(at_, gemm_) || !choose_operand(gemm_.a, 0) || !choose_operand(gemm_.b, 1)) {
     return std::nullopt;
   }
   choose_vectors(at_, gemm_);
@@ -219,8 +221,7 @@ int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   };
   // All slices but the first hand over at once, each to a place of its own: one barrier is enough,
   // and skinny tiles, which take slices, have few accumulators. 16 x 32 of f32: 2 KiB a slice.
-  const int handed =
-      (gemm.groups[2] - 1) * gemm.tile[0] * gemm.tile[1] * bits(gemm.mma.accumulator) / 8;
+  const int handed = (gemm.groups[2] - 1) * gemm.tile[0] * gemm.tile[1] * bits(gemm.total) / 8;
   return gemm.stages * (bytes(gemm.a) + bytes(gemm.b)) + handed;
 }
 
@@ -233,8 +234,17 @@ int least_registers(const Sm80Gemm& gemm) {
   };
   const int a = repeats[0] * held(gemm.mma.a, gemm.mma.a_type),
             b = repeats[1] * held(gemm.mma.b, gemm.mma.b_type);
+  const int sums = repeats[0] * repeats[1] * held(gemm.mma.c, gemm.mma.accumulator),
+            totals = gemm.promotion_interval > 0
+                         ? repeats[0] * repeats[1] * held(gemm.mma.c, gemm.total)
+                         : 0;
+  // Each scale is kept beside its address, of two registers. Read off compiled kernels, not
+  // derived: beside those of scales other addresses and conditions have no room to be computed
+  // anew.
+  constexpr int of_scale = 3, of_others = 52;
+  const int scales = gemm.scales.empty() ? 0 : of_others + of_scale * gemm.scale_registers();
   // Fragments are there twice: one step is multiplied while the next is read.
-  return repeats[0] * repeats[1] * held(gemm.mma.c, gemm.mma.accumulator) + 2 * (a + b);
+  return sums + totals + scales + 2 * (a + b);
 }
 
 }  // namespace lay::plan

@@ -19,7 +19,8 @@ std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping);
 
 // Bytes of shared memory: all stages, and the sums that slices hand over.
 int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel);
-// Registers a thread: accumulators and two sets of fragments.
+// Registers a thread: accumulators, totals and two sets of fragments; with scales, what they and
+// their addresses take.
 int least_registers(const Sm80Gemm& gemm);
 
 }  // namespace lay::plan

@@ -32,7 +32,8 @@ struct Sm80Operand {
 
 // The groups are warps; a block takes one tile. It has groups[2] slices of groups[0] * groups[1]
 // warps: slice s adds the products of the s-th part of every K tile, and at the end the sums of
-// slice 1, 2, ... are added to those of slice 0 in this order.
+// slice 1, 2, ... are added to those of slice 0 in this order. With a promotion interval each slice
+// has its own totals.
 struct Sm80Gemm : TensorGemm {
   Sm80Operand a, b;
 

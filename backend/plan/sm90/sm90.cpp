@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "backend/plan/mask.h"
+#include "backend/plan/scales/promotion.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/simt.h"
-#include "backend/plan/sm90/sm90_scales.h"
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/text.h"
@@ -32,7 +32,6 @@ class Shaper {
 
  private:
   bool choose_tile();
-  bool choose_accumulate();
   bool choose_operand(TmaOperand& operand, sema::NodeId load, int axis);
   bool unreadable() const;
   bool choose_slice(TmaOperand& operand, int axis);
@@ -79,30 +78,6 @@ bool Shaper::choose_tile() {
   const std::array<int, 3> least{gemm_.groups[0] * gemm_.mma.shape[0],
                                  gemm_.groups[1] * gemm_.mma.shape[1], k_of_atom};
   return check_tile(at_, gemm_, least, "groups");
-}
-
-// Chooses how much of K the tensor cores add up by themselves.
-bool Shaper::choose_accumulate() {
-  gemm_.promotion_interval = at_.schedule.promotion_interval.value_or(0);
-  gemm_.total = at_.kernel.node(gemm_.contraction).type;
-  const bool scaled = !at_.form.scales.empty();
-  if (scaled && !choose_scaled_interval(at_, gemm_)) return false;
-  if (gemm_.promotion_interval == 0) return true;
-  if (!scaled && !is_float(gemm_.mma.accumulator)) {
-    return at_.wrong("schedule-entry", "promotion_interval",
-                     "sums of " + std::string(element_name(gemm_.mma.accumulator)) +
-                         " are exact however they are added up",
-                     {{"help", "leave the entry out"}});
-  }
-  const int k = gemm_.tile[2], part = gemm_.promotion_interval;
-  // Whole steps of the atom, and either a divisor of the tile (64 of 128) or a multiple of it
-  // (256).
-  if (part % gemm_.mma.shape[2] == 0 && (k % part == 0 || part % k == 0)) return true;
-  return at_.wrong("schedule-cover", "promotion_interval",
-                   std::to_string(part) + " elements of K are neither whole tiles of " +
-                       std::to_string(k) + " nor an equal part of one in steps of " +
-                       std::to_string(gemm_.mma.shape[2]),
-                   {{"works", std::to_string(k)}});
 }
 
 // The part of the tile that one block loads where several blocks of the cluster need it.
@@ -395,7 +370,8 @@ std::optional<Sm90Gemm> Shaper::run() {
   gemm_.sms = at_.target.sms;
   gemm_.swap_ab = at_.schedule.swap_ab;
   gemm_.alternate_k = at_.schedule.alternate_k.value_or(false);
-  if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_accumulate() ||
+  const WayThroughK way = gemm_.alternate_k ? WayThroughK::alternates : WayThroughK::ahead;
+  if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_promotion(at_, gemm_, way) ||
       !choose_operand(gemm_.a, at_.form.a, 0) || !choose_operand(gemm_.b, at_.form.b, 1) ||
       !choose_accumulators(at_, gemm_) || !choose_scales(at_, gemm_)) {
     return std::nullopt;

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "backend/plan/fragment.h"
-#include "backend/plan/scales/group_scale.h"
 #include "backend/plan/tensor_gemm.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -128,23 +127,6 @@ struct Split {
   int each = 0;
 };
 
-// A factor of the product that is one number for each promotion interval of K. A thread reads those
-// of its accumulators before the products of an interval, and multiplies their sums by them where
-// it adds these to the totals:
-//
-//   total[m,n] += scale(m, n, first of the interval) * sum[k of the interval](A[m,k] * B[n,k])
-//
-// Accumulators of one row, of one column, or of several for which the factor is the same, share a
-// number.
-struct ProductScale {
-  GroupScale factor;
-  std::array<bool, 2> varies{};  // with m, with n
-  // (value of the atom), (atom along m), (atom along n) -> number, of which the parts add.
-  std::array<Layout, 3> held;
-  Layout read{1, 0};  // number -> (m, n), from the thread's first accumulator on: basis strides
-  int count = 1;      // numbers of a thread
-};
-
 // The groups are consumers; a cluster takes one tile of its own, in units of which the order is,
 // after another.
 struct Sm90Gemm : TensorGemm {
@@ -159,12 +141,6 @@ struct Sm90Gemm : TensorGemm {
   // Every other tile of a cluster goes through K from its end, and finds there what the tile before
   // has loaded into L2 last.
   bool alternate_k = false;
-  // K elements whose products the tensor cores add up by themselves before the sum goes on in
-  // registers, rounded as the accumulator's type rounds: a multiple or a part of the tile's, or 0
-  // for all of K.
-  int promotion_interval = 0;
-  std::vector<ProductScale> scales;      // of each interval, which then lies in one group of each
-  ElementType total = ElementType::f32;  // in which intervals are added up, the sum's type
 
   int consumer_groups() const { return groups[3]; }
   int warpgroups_of_group() const { return groups[0] * groups[1]; }  // consumers that share a tile
@@ -176,12 +152,6 @@ struct Sm90Gemm : TensorGemm {
   int fragment_registers() const {
     return a.fragment ? repeats()[0] * repeats()[2] * a.fragment->values() * bits(mma.a_type) / 32
                       : 0;
-  }
-  // A thread's registers of scales.
-  int scale_registers() const {
-    int all = 0;
-    for (const ProductScale& scale : scales) all += scale.count;
-    return all;
   }
   // Times that a consumer stores, a tile.
   int stores() const { return store->passes(mma.shape[1]) * repeats()[0] * repeats()[1]; }

@@ -1,11 +1,11 @@
-#include "backend/plan/sm90/print_scales.h"
+#include "backend/plan/scales/print_scales.h"
 
 #include "backend/tile/held_values.h"
 #include "backend/tile/text/value_text.h"
 
 namespace lay::plan {
 
-std::vector<std::string> scale_lines(const sema::KernelPtr& kernel, const Sm90Gemm& gemm) {
+std::vector<std::string> scale_lines(const sema::KernelPtr& kernel, const TensorGemm& gemm) {
   if (gemm.scales.empty()) return {};
   // Values are written as in a tile program; nothing is held here, so that each is written whole.
   tile::Program program;

@@ -1,4 +1,4 @@
-#include "backend/plan/sm90/sm90_scales.h"
+#include "backend/plan/scales/promotion.h"
 
 #include <algorithm>
 #include <numeric>
@@ -13,15 +13,17 @@ namespace lay::plan {
 
 namespace {
 
-// The interval lies in whole steps of the atom, and in equal parts of a K tile or in whole ones.
-bool fits_tile(const Sm90Gemm& gemm, std::int64_t interval) {
-  const int k = gemm.tile[2];
+// The interval is whole steps of the atom; in a K tile it divides what a group of threads has of
+// it, or is several such parts, of which each is added by its own group; else it is whole K tiles.
+// Four slices of a K tile of 256: 16, 32, 64, 128, 256, 512, ...
+bool fits_tile(const TensorGemm& gemm, std::int64_t interval) {
+  const int k = gemm.tile[2], part = gemm.part_of_k();
   return interval > 0 && interval % gemm.mma.shape[2] == 0 &&
-         (k % interval == 0 || interval % k == 0);
+         (part % interval == 0 || (interval % part == 0 && k % interval == 0) || interval % k == 0);
 }
 
 // The longest interval that divides a group of that size; 0 where there is none.
-int longest_interval(const Sm90Gemm& gemm, std::int64_t group) {
+int longest_interval(const TensorGemm& gemm, WayThroughK way, std::int64_t group) {
   constexpr int most = 4096, most_of_narrow_floats = 128;
   const int k = gemm.tile[2];
   // Hopper's tensor cores keep about 14 bits of a sum of 8-bit floats (DeepSeek-V3 report, section
@@ -29,9 +31,9 @@ int longest_interval(const Sm90Gemm& gemm, std::int64_t group) {
   const bool narrow = is_float(gemm.mma.a_type) && bits(gemm.mma.a_type) <= 8;
   const int limit = narrow ? std::max(k, most_of_narrow_floats) : most;
   // K tiles may be walked from the end, where whole intervals of several would not end with groups.
-  for (std::int64_t tiles = gemm.alternate_k ? 1 : limit / k; tiles > 0; --tiles)
+  for (std::int64_t tiles = way == WayThroughK::alternates ? 1 : limit / k; tiles > 0; --tiles)
     if (group % (tiles * k) == 0) return static_cast<int>(tiles * k);
-  const std::int64_t part = std::gcd(group, std::int64_t{k});
+  const std::int64_t part = std::gcd(group, std::int64_t{gemm.part_of_k()});
   return fits_tile(gemm, part) ? static_cast<int>(part) : 0;
 }
 
@@ -57,7 +59,7 @@ std::vector<Leaf> leaves_of(const Layout& layout) {
 class Numbers {
  public:
   // runs[axis]: neighbours from each multiple of it on that share one; 0 where all do.
-  Numbers(const Sm90Gemm& gemm, const std::array<std::int64_t, 2>& runs)
+  Numbers(const TensorGemm& gemm, const std::array<std::int64_t, 2>& runs)
       : gemm_(gemm), runs_(runs) {}
 
   void choose(ProductScale& scale) {
@@ -99,7 +101,7 @@ class Numbers {
     return Layout(Tuple(shape), Tuple(stride));
   }
 
-  const Sm90Gemm& gemm_;
+  const TensorGemm& gemm_;
   std::array<std::int64_t, 2> runs_;
   std::int64_t count_ = 1;
   std::vector<Tuple> read_shape_, read_stride_;
@@ -108,7 +110,7 @@ class Numbers {
 // Returns true if runs begin and end where modes do: each mode of threads and of values lies within
 // a run, steps by whole runs, or is cut by them in equal parts. Coordinates are sums of such steps,
 // as digits of a number, so that those within a run never carry out of it.
-bool cuts_evenly(const Sm90Gemm& gemm, int axis, std::int64_t run) {
+bool cuts_evenly(const TensorGemm& gemm, int axis, std::int64_t run) {
   for (const Leaf& leaf : leaves_of(gemm.accumulators)) {
     if (leaf.axis != axis || leaf.extent == 1) continue;
     const bool within = run % (leaf.extent * leaf.stride) == 0, whole = leaf.stride % run == 0,
@@ -118,12 +120,18 @@ bool cuts_evenly(const Sm90Gemm& gemm, int axis, std::int64_t run) {
   return true;
 }
 
-}  // namespace
+// What a group of threads has of a K tile, for messages: "K tiles of 128".
+std::string parts_text(const TensorGemm& gemm) {
+  return (gemm.groups[2] == 1 ? "K tiles of " : "slices of ") + std::to_string(gemm.part_of_k());
+}
 
-bool choose_scaled_interval(const TensorShaping& at, Sm90Gemm& gemm) {
+// Sets the interval of a product with scales; those of groups whose size is no number divide them
+// where the conditions hold.
+bool choose_scaled_interval(const TensorShaping& at, TensorGemm& gemm, WayThroughK way) {
   const std::int64_t common = common_group(at.form.scales);
-  // Groups whose size is no number: the interval is a K tile, which is then asked to divide them.
-  const int longest = longest_interval(gemm, common > 0 ? common : gemm.tile[2]);
+  // Groups whose size is no number: the interval is a part of a K tile, which is then asked to
+  // divide them.
+  const int longest = longest_interval(gemm, way, common > 0 ? common : gemm.part_of_k());
   const int said = at.schedule.promotion_interval.value_or(0);
   const auto works = [&] {
     std::vector<std::pair<std::string, std::string>> notes;
@@ -136,7 +144,7 @@ bool choose_scaled_interval(const TensorShaping& at, Sm90Gemm& gemm) {
                         " elements of K, within intervals of " + std::to_string(said),
                     works());
   }
-  if (said > gemm.tile[2] && gemm.alternate_k) {
+  if (said > gemm.tile[2] && way == WayThroughK::alternates) {
     return at.wrong("schedule-cover", "promotion_interval",
                     "intervals of several K tiles do not end where groups of scales do when every "
                     "other tile goes through K from its end",
@@ -145,9 +153,8 @@ bool choose_scaled_interval(const TensorShaping& at, Sm90Gemm& gemm) {
   gemm.promotion_interval = said > 0 ? said : longest;
   if (gemm.promotion_interval == 0) {
     return at.wrong("schedule-cover", "tile",
-                    "scales change every " + std::to_string(common) +
-                        " elements of K, which K tiles of " + std::to_string(gemm.tile[2]) +
-                        " in steps of " + std::to_string(gemm.mma.shape[2]) +
+                    "scales change every " + std::to_string(common) + " elements of K, which " +
+                        parts_text(gemm) + " in steps of " + std::to_string(gemm.mma.shape[2]) +
                         " have no equal part of");
   }
   for (const GroupScale& scale : at.form.scales) {
@@ -160,7 +167,35 @@ bool choose_scaled_interval(const TensorShaping& at, Sm90Gemm& gemm) {
   return true;
 }
 
-bool choose_scales(const TensorShaping& at, Sm90Gemm& gemm) {
+}  // namespace
+
+bool choose_promotion(const TensorShaping& at, TensorGemm& gemm, WayThroughK way) {
+  gemm.promotion_interval = at.schedule.promotion_interval.value_or(0);
+  gemm.total = at.kernel.node(gemm.contraction).type;
+  const bool scaled = !at.form.scales.empty();
+  if (scaled && !choose_scaled_interval(at, gemm, way)) return false;
+  if (gemm.promotion_interval == 0) return true;
+  if (!scaled && !is_float(gemm.mma.accumulator)) {
+    return at.wrong("schedule-entry", "promotion_interval",
+                    "sums of " + std::string(element_name(gemm.mma.accumulator)) +
+                        " are exact however they are added up",
+                    {{"help", "leave the entry out"}});
+  }
+  if (fits_tile(gemm, gemm.promotion_interval)) return true;
+  const std::string tiles =
+                        " elements of K are neither whole tiles of " + std::to_string(gemm.tile[2]),
+                    steps = "in steps of " + std::to_string(gemm.mma.shape[2]),
+                    part = gemm.groups[2] == 1
+                               ? " nor an equal part of one " + steps
+                               : " nor, " + steps + ", an equal part of the " +
+                                     std::to_string(gemm.part_of_k()) + " that each of " +
+                                     std::to_string(gemm.groups[2]) + " slices has of one";
+  return at.wrong("schedule-cover", "promotion_interval",
+                  std::to_string(gemm.promotion_interval) + tiles + part,
+                  {{"works", std::to_string(gemm.tile[2])}});
+}
+
+bool choose_scales(const TensorShaping& at, TensorGemm& gemm) {
   for (const GroupScale& factor : at.form.scales) {
     ProductScale scale{factor, {}, {}};
     std::array<std::int64_t, 2> runs{};

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "backend/plan/sm90/sm90_gemm.h"
+#include "backend/plan/tensor_gemm.h"
 
 namespace lay::plan {
 
 // Returns the comments that say which factors the sums of an interval are multiplied by, and how
 // many numbers of each a thread has; none where the product has no scales.
-std::vector<std::string> scale_lines(const sema::KernelPtr& kernel, const Sm90Gemm& gemm);
+std::vector<std::string> scale_lines(const sema::KernelPtr& kernel, const TensorGemm& gemm);
 
 }  // namespace lay::plan
