@@ -340,15 +340,13 @@ class Former {
   // `if i > 0 then x[i-1,k] else 0`.
   bool is_guarded(NodeId id) const {
     const auto& under = premises_[static_cast<std::size_t>(id)];
+    if (!under || under->empty()) return false;
+    const auto anywhere = [&](NodeId node) { return anywhere_[static_cast<std::size_t>(node)]; };
     const auto& coordinate = kernel_.load(id).coordinate;
-    return under && !under->empty() &&
-           std::all_of(under->begin(), under->end(),
-                       [&](const Premise& premise) {
-                         return is_of_row(premise.condition) &&
-                                anywhere_[static_cast<std::size_t>(premise.condition)];
-                       }) &&
-           std::all_of(coordinate.begin(), coordinate.end(),
-                       [&](NodeId at) { return anywhere_[static_cast<std::size_t>(at)]; });
+    return std::all_of(coordinate.begin(), coordinate.end(), anywhere) &&
+           std::all_of(under->begin(), under->end(), [&](const Premise& premise) {
+             return is_of_row(premise.condition) && anywhere(premise.condition);
+           });
   }
 
   // The premises of a load that is not right without them.

@@ -92,8 +92,8 @@ TEST_CASE("scaled products: every schedule agrees with the reference on ragged s
         // With accesses as wide as they can be, element by element, and behind repacks.
         for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
           INFO(variant->name << ", clusters " << clusters);
-          // A variant that takes sums of joined indices of more than 2^31 has no scales; rows of the
-          // library for mma.sync stand behind those for wgmma.
+          // A variant that takes sums of joined indices of more than 2^31 has no scales; rows of
+          // the library for mma.sync stand behind those for wgmma.
           if (!has_scales(*variant) || !hopper(*variant)) break;
           CHECK(trouble(plan, *variant, call, expected, clusters) == "");
           if (clusters == 3) break;

@@ -120,7 +120,7 @@ bool cuts_evenly(const TensorGemm& gemm, int axis, std::int64_t run) {
   return true;
 }
 
-// What a group of threads has of a K tile, for messages: "K tiles of 128".
+// The part of a K tile that a group of threads has, for messages: "K tiles of 128".
 std::string parts_text(const TensorGemm& gemm) {
   return (gemm.groups[2] == 1 ? "K tiles of " : "slices of ") + std::to_string(gemm.part_of_k());
 }

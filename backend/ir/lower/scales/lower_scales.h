@@ -27,7 +27,7 @@ class ScaleLowering {
   ScaleLowering(Declared& declared, const plan::TensorGemm& gemm, OutsideNumbers outside)
       : declared_(declared), b_(declared.b), gemm_(gemm), outside_(outside) {}
 
-  // Whether sums are multiplied by anything.
+  // Returns true if sums are multiplied by anything.
   bool any() const { return !gemm_.scales.empty(); }
   // Declares the registers of a thread's numbers.
   void declare();
