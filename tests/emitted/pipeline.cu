@@ -44,7 +44,7 @@ lay_pipeline(
       {
         const bool inside = m_ < M_ && s_ * 64 + column_ < K_;
         const unsigned short* const from = inside ? &X_[(long long)m_ * K_ + (s_ * 64 + column_)] : X_;
-        cp_async_16(&X_tile_[swizzle_3_3_3((row_ + r_ * 16) * 64 + column_ + s_ * 4096)], from, inside
+        cp_async_16(&X_tile_[swizzle_3_3_3((row_ + r_ * 16) * 64 + column_) + s_ * 4096], from, inside
             ? 16 : 0);
       }
     }
@@ -56,7 +56,7 @@ lay_pipeline(
     const int m_ = block_x * 64 + thread % 64;
     if (warp < 2) {  // pipeline.lay:4
       asm volatile("bar.sync 1, 64;" ::: "memory");  // half
-      *(uint4*)&piece_[0] = *(const uint4*)&X_tile_[swizzle_3_3_3(thread * 64 + t_ % 4 * 4096)];
+      *(uint4*)&piece_[0] = *(const uint4*)&X_tile_[swizzle_3_3_3(thread * 64) + t_ % 4 * 4096];
       #pragma unroll
       for (int i_ = 0; i_ < 8; ++i_) {
         if (m_ < M_ && t_ * 64 + i_ < K_) {

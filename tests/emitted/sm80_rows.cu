@@ -116,7 +116,7 @@ lay_rows_sm80(
           const bool inside = a_first_ + access_ * 64 < M_ && s_ * 32 + a_k_ < K_;
           const unsigned short* const from = inside
               ? &A_[(long long)(a_first_ + access_ * 64) * K_ + (s_ * 32 + a_k_)] : A_;
-          cp_async_16(&A_shared_[swizzle_2_3_3((a_m_ + access_ * 64) * 32 + a_k_ + s_ * 4096)], from, inside
+          cp_async_16(&A_shared_[swizzle_2_3_3((a_m_ + access_ * 64) * 32 + a_k_) + s_ * 4096], from, inside
               ? 16 : 0);
         }
       }
@@ -127,7 +127,7 @@ lay_rows_sm80(
           const bool inside = b_first_ + access_ * 64 < N_ && s_ * 32 + b_k_ < K_;
           const unsigned short* const from = inside
               ? &B_[(long long)(b_first_ + access_ * 64) * K_ + (s_ * 32 + b_k_)] : B_;
-          cp_async_16(&B_shared_[swizzle_2_3_3((b_n_ + access_ * 64) * 32 + b_k_ + s_ * 4096)], from, inside
+          cp_async_16(&B_shared_[swizzle_2_3_3((b_n_ + access_ * 64) * 32 + b_k_) + s_ * 4096], from, inside
               ? 16 : 0);
         }
       }
@@ -160,8 +160,8 @@ lay_rows_sm80(
           const bool inside = a_first_ + access_ * 64 < M_ && (tile_k_ + 3) * 32 + a_k_ < K_;
           const unsigned short* const from = inside
               ? &A_[(long long)(a_first_ + access_ * 64) * K_ + ((tile_k_ + 3) * 32 + a_k_)] : A_;
-          cp_async_16(&A_shared_[swizzle_2_3_3((a_m_ + access_ * 64) * 32 + a_k_
-              + filled_ * 4096)], from, inside ? 16 : 0);
+          cp_async_16(&A_shared_[swizzle_2_3_3((a_m_ + access_ * 64) * 32 + a_k_)
+              + filled_ * 4096], from, inside ? 16 : 0);
         }
       }
       // B: global -> shared
@@ -171,8 +171,8 @@ lay_rows_sm80(
           const bool inside = b_first_ + access_ * 64 < N_ && (tile_k_ + 3) * 32 + b_k_ < K_;
           const unsigned short* const from = inside
               ? &B_[(long long)(b_first_ + access_ * 64) * K_ + ((tile_k_ + 3) * 32 + b_k_)] : B_;
-          cp_async_16(&B_shared_[swizzle_2_3_3((b_n_ + access_ * 64) * 32 + b_k_
-              + filled_ * 4096)], from, inside ? 16 : 0);
+          cp_async_16(&B_shared_[swizzle_2_3_3((b_n_ + access_ * 64) * 32 + b_k_)
+              + filled_ * 4096], from, inside ? 16 : 0);
         }
       }
       asm volatile("cp.async.commit_group;" ::: "memory");
@@ -180,13 +180,13 @@ lay_rows_sm80(
       #pragma unroll
       for (int i_ = 0; i_ < 4; ++i_) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(*(unsigned*)&a_[i_ * 8 + 32]), "=r"(*(unsigned*)&a_[2 + i_ * 8 + 32]), "=r"(*(unsigned*)&a_[4 + i_ * 8 + 32]), "=r"(*(unsigned*)&a_[6 + i_ * 8 + 32]) : "r"(shared_address(&A_shared_[swizzle_2_3_3((a_row_ + i_ * 16) * 32 + a_row_k_ + 16 + stage_ * 4096)])) : "memory");
+                     : "=r"(*(unsigned*)&a_[i_ * 8 + 32]), "=r"(*(unsigned*)&a_[2 + i_ * 8 + 32]), "=r"(*(unsigned*)&a_[4 + i_ * 8 + 32]), "=r"(*(unsigned*)&a_[6 + i_ * 8 + 32]) : "r"(shared_address(&A_shared_[swizzle_2_3_3((a_row_ + i_ * 16) * 32 + a_row_k_ + 16) + stage_ * 4096])) : "memory");
       }
       // B: shared -> fragments
       #pragma unroll
       for (int j_ = 0; j_ < 4; ++j_) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-                     : "=r"(*(unsigned*)&b_[j_ * 4 + 16]), "=r"(*(unsigned*)&b_[2 + j_ * 4 + 16]) : "r"(shared_address(&B_shared_[swizzle_2_3_3((b_row_ + j_ * 8) * 32 + b_row_k_ + 16 + stage_ * 4096)])) : "memory");
+                     : "=r"(*(unsigned*)&b_[j_ * 4 + 16]), "=r"(*(unsigned*)&b_[2 + j_ * 4 + 16]) : "r"(shared_address(&B_shared_[swizzle_2_3_3((b_row_ + j_ * 8) * 32 + b_row_k_ + 16) + stage_ * 4096])) : "memory");
       }
       // products of one step
       #pragma unroll
@@ -203,13 +203,13 @@ lay_rows_sm80(
       #pragma unroll
       for (int i_ = 0; i_ < 4; ++i_) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(*(unsigned*)&a_[i_ * 8]), "=r"(*(unsigned*)&a_[2 + i_ * 8]), "=r"(*(unsigned*)&a_[4 + i_ * 8]), "=r"(*(unsigned*)&a_[6 + i_ * 8]) : "r"(shared_address(&A_shared_[swizzle_2_3_3((a_row_ + i_ * 16) * 32 + a_row_k_ + next_ * 4096)])) : "memory");
+                     : "=r"(*(unsigned*)&a_[i_ * 8]), "=r"(*(unsigned*)&a_[2 + i_ * 8]), "=r"(*(unsigned*)&a_[4 + i_ * 8]), "=r"(*(unsigned*)&a_[6 + i_ * 8]) : "r"(shared_address(&A_shared_[swizzle_2_3_3((a_row_ + i_ * 16) * 32 + a_row_k_) + next_ * 4096])) : "memory");
       }
       // B: shared -> fragments
       #pragma unroll
       for (int j_ = 0; j_ < 4; ++j_) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
-                     : "=r"(*(unsigned*)&b_[j_ * 4]), "=r"(*(unsigned*)&b_[2 + j_ * 4]) : "r"(shared_address(&B_shared_[swizzle_2_3_3((b_row_ + j_ * 8) * 32 + b_row_k_ + next_ * 4096)])) : "memory");
+                     : "=r"(*(unsigned*)&b_[j_ * 4]), "=r"(*(unsigned*)&b_[2 + j_ * 4]) : "r"(shared_address(&B_shared_[swizzle_2_3_3((b_row_ + j_ * 8) * 32 + b_row_k_) + next_ * 4096])) : "memory");
       }
       // products of one step
       #pragma unroll

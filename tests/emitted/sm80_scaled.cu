@@ -43,7 +43,7 @@ static __device__ __forceinline__ unsigned short bf16_from_f32(float x) {
 }
 
 static __device__ __forceinline__ float f32_from_s8(signed char x) {
-  return __uint_as_float(__byte_perm((unsigned)x ^ 0x80u, 0x4b000000u, 0x7650)) - 8388736.0f;
+  return __uint_as_float((unsigned char)x ^ 0x4b000080u) - 8388736.0f;
 }
 
 // 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
@@ -142,8 +142,8 @@ lay_sm80_slices_sm80(
           const bool inside = a_first_ + access_ * 8 < M_ && s_2_ * 256 + a_k_ < (int)((long long)K_ * 128);
           const unsigned short* const from = inside
               ? &X_[(a_first_ + access_ * 8) * ((long long)K_ * 128) + (s_2_ * 256 + a_k_)] : X_;
-          cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_
-              + s_2_ * 4096)], from, inside ? 16 : 0);
+          cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_)
+              + s_2_ * 4096], from, inside ? 16 : 0);
         }
       }
       // B: global -> shared
@@ -153,8 +153,8 @@ lay_sm80_slices_sm80(
           const bool inside = b_first_ + access_ * 16 < N_ && s_2_ * 256 + b_k_ < (int)((long long)K_ * 128);
           const signed char* const from = inside
               ? &W_[(b_first_ + access_ * 16) * ((long long)K_ * 128) + (s_2_ * 256 + b_k_)] : W_;
-          cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_
-              + s_2_ * 8192)], from, inside ? 16 : 0);
+          cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_)
+              + s_2_ * 8192], from, inside ? 16 : 0);
         }
       }
       asm volatile("cp.async.commit_group;" ::: "memory");
@@ -197,8 +197,8 @@ lay_sm80_slices_sm80(
               && (tile_k_ + 2) * 256 + a_k_ < (int)((long long)K_ * 128);
           const unsigned short* const from = inside
               ? &X_[(a_first_ + access_ * 8) * ((long long)K_ * 128) + ((tile_k_ + 2) * 256 + a_k_)] : X_;
-          cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_
-              + filled_ * 4096)], from, inside ? 16 : 0);
+          cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_)
+              + filled_ * 4096], from, inside ? 16 : 0);
         }
       }
       // B: global -> shared
@@ -209,8 +209,8 @@ lay_sm80_slices_sm80(
               && (tile_k_ + 2) * 256 + b_k_ < (int)((long long)K_ * 128);
           const signed char* const from = inside
               ? &W_[(b_first_ + access_ * 16) * ((long long)K_ * 128) + ((tile_k_ + 2) * 256 + b_k_)] : W_;
-          cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_
-              + filled_ * 8192)], from, inside ? 16 : 0);
+          cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_)
+              + filled_ * 8192], from, inside ? 16 : 0);
         }
       }
       asm volatile("cp.async.commit_group;" ::: "memory");
@@ -218,7 +218,7 @@ lay_sm80_slices_sm80(
       for (int step_ = 0; step_ < 3; ++step_) {
         // A: shared -> fragments
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(*(unsigned*)&a_[(step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[2 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[4 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[6 + (step_ + 1) % 2 * 8]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_ + (step_ + 1) * 16 + stage_ * 4096)])) : "memory");
+                     : "=r"(*(unsigned*)&a_[(step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[2 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[4 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[6 + (step_ + 1) % 2 * 8]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_ + (step_ + 1) * 16) + stage_ * 4096])) : "memory");
         // B: shared -> fragments
         #pragma unroll
         for (int j_ = 0; j_ < 2; ++j_) {
@@ -226,7 +226,7 @@ lay_sm80_slices_sm80(
           for (int v_ = 0; v_ < 4; v_ += 2) {
             *(unsigned short*)&b_stored_[v_ + j_ * 4 + (step_ + 1) % 2 * 8] =
                 *(const unsigned short*)&B_shared_[swizzle_3_4_4((b_row_ + j_ * 8) * 256 + b_row_k_ + (step_
-                + 1) * 16 + v_ % 2 + v_ / 2 * 8 + stage_ * 8192)];
+                + 1) * 16 + v_ % 2 + v_ / 2 * 8) + stage_ * 8192];
           }
           #pragma unroll
           for (int v_ = 0; v_ < 4; ++v_) {
@@ -246,7 +246,7 @@ lay_sm80_slices_sm80(
       __syncthreads();
       // A: shared -> fragments
       asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(*(unsigned*)&a_[0]), "=r"(*(unsigned*)&a_[2]), "=r"(*(unsigned*)&a_[4]), "=r"(*(unsigned*)&a_[6]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_ + next_ * 4096)])) : "memory");
+                   : "=r"(*(unsigned*)&a_[0]), "=r"(*(unsigned*)&a_[2]), "=r"(*(unsigned*)&a_[4]), "=r"(*(unsigned*)&a_[6]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_) + next_ * 4096])) : "memory");
       // B: shared -> fragments
       #pragma unroll
       for (int j_ = 0; j_ < 2; ++j_) {
@@ -254,7 +254,7 @@ lay_sm80_slices_sm80(
         for (int v_ = 0; v_ < 4; v_ += 2) {
           *(unsigned short*)&b_stored_[v_ + j_ * 4] =
               *(const unsigned short*)&B_shared_[swizzle_3_4_4((b_row_ + j_ * 8) * 256 + b_row_k_ + v_ % 2
-              + v_ / 2 * 8 + next_ * 8192)];
+              + v_ / 2 * 8) + next_ * 8192];
         }
         #pragma unroll
         for (int v_ = 0; v_ < 4; ++v_) {
