@@ -25,12 +25,19 @@ kernel f<B, M, N>(X: bf16 (B,M,N), w: f32 N, a: f32, step: s32 M) -> (Y: bf16 (B
 }
 )";
 
+// Loads under conditions that hold, and that do not.
+const std::string two_rows = R"(
+kernel f<M, N>(A: f32 (M,N), B: f32 (M,N)) -> Y: f32 (M,N)
+{ Y[m,n] = if 1 <= m then A[m-1,n] else B[m+1,n] }
+)";
+
 }  // namespace
 
 TEST_CASE("unbound and bound programs read back as they were") {
   int count = 0;
   auto kernels = kernels_of(source("tests/tile/reductions.lay"));
   kernels.push_back(kernels_in("two_walks.lay", two_walks).at(0));
+  kernels.push_back(kernels_in("two_rows.lay", two_rows).at(0));
   for (const auto& kernel : kernels) {
     for (const auto columns : {tile::Columns::kept, tile::Columns::streamed})
       check_round_trip(formed(kernel, columns));
@@ -57,6 +64,13 @@ TEST_CASE("arithmetic is written as in Lay, with tiles for what they hold") {
   has("map out_Y[b_m,n] = -f32(tile_X2[b_m,n]) / of_row[b_m] + "
       "f32(if %25 < 0 then %25 + 4 else %25)\n");
   has("value %21: f32 = %18 / 3.0\n");
+}
+
+TEST_CASE("a load is written with its conditions") {
+  const std::string text = tile::print(formed(two_rows, tile::Columns::streamed));
+  INFO(text);
+  CHECK(text.find("copy tile_A[m,n] <- A[m,n] where is_read\n") != std::string::npos);
+  CHECK(text.find("copy tile_B[m,n] <- B[m,n] unless is_read\n") != std::string::npos);
 }
 
 TEST_CASE("a text that says something else is an error at its place") {

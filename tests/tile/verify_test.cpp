@@ -30,6 +30,13 @@ Program streamed() {
 Program kept() {
   return formed(norm, Columns::kept);
 }
+// for m in grid { map is_read, map of_row; for n in sequence { copy .. where is_read, map, copy } }
+Program guarded() {
+  return formed(
+      "kernel above<M, N>(X: bf16 (M,N)) -> Y: bf16 (M,N)\n"
+      "{ Y[m,n] = if 1 <= m then X[m-1,n] else 7 }",
+      Columns::streamed);
+}
 Program bound_program() {
   const auto kernels = kernels_in("norm.lay", norm);
   for (const Program& program : bound(plan::make_plan(kernels[0])))
@@ -52,6 +59,13 @@ tile::TileId tile_named(const Program& program, const std::string& name) {
 }
 tile::Tile& named(Program& program, const std::string& name) {
   return program.tiles[static_cast<std::size_t>(tile_named(program, name))];
+}
+
+// The copy of a guarded program that loads.
+Copy& loaded(Program& program) {
+  for (tile::Stmt& stmt : std::get<For>(grid(program).back().node).body)
+    if (auto* copy = std::get_if<Copy>(&stmt.node); copy && !copy->where.empty()) return *copy;
+  throw std::logic_error("no copy has conditions");
 }
 
 struct Broken {
@@ -111,6 +125,19 @@ const std::vector<Broken>& broken_programs() {
        [](Program& p) { named(p, "all_sum").space = Space::global; }},
       {"tile-element", "another element than its tensor", streamed,
        [](Program& p) { named(p, "X").element = ElementType::f32; }},
+      {"id", "a condition of a copy is out of range", guarded,
+       [](Program& p) { loaded(p).where[0].tile = 99; }},
+      {"condition", "is loaded under other conditions than the kernel's", guarded,
+       [](Program& p) { loaded(p).where.clear(); }},
+      {"condition", "is loaded under other conditions than the kernel's", guarded,
+       [](Program& p) { loaded(p).where[0].holds = false; }},
+      {"condition", "holds no truth value of each row at this place", guarded,
+       [](Program& p) { loaded(p).where[0].tile = tile_named(p, "of_row"); }},
+      {"condition", "is stored under a condition of its rows", guarded,
+       [](Program& p) {
+         tile::Block& body = std::get<For>(grid(p).back().node).body;
+         std::get<Copy>(body.back().node).where = loaded(p).where;
+       }},
       {"nesting", "the outermost loop is over the grid", streamed,
        [](Program& p) { std::get<For>(p.body[0].node).walk = Walk::sequence; }},
       {"nesting", "a loop over the grid is inside another", streamed,
