@@ -101,7 +101,7 @@ Emitter::Matrices Emitter::matrices(const ir::Ref& memory, const ir::Ref& held, 
   need("shared_address");
   Matrices made;
   made.registers = count / together;
-  made.address = "\"r\"(shared_address(&" + element(memory).text + "))";
+  made.address = "\"r\"(shared_address(&" + first_element(memory).text + "))";
   for (int i = 0; i < made.registers; ++i) {
     made.values += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") +
                    pair_register(held, mode, i) + ")";

@@ -85,7 +85,7 @@ bool Emitter::is_vector_access(const ir::Ref& ref, int mode, int count) const {
 std::string Emitter::vector_access(const ir::Ref& ref, const VectorType& vector, bool is_const) {
   if (buffer(ref.buffer).space == ir::Space::registers) vectors_.insert(ref.buffer.index);
   return "*(" + std::string(is_const ? "const " : "") + std::string(vector.name) + "*)&" +
-         element(ref).text;
+         first_element(ref).text;
 }
 
 // One load and one store of a vector type. Without zero fill the whole copy is under the predicate.
@@ -153,7 +153,7 @@ void Emitter::copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line) {
   if (bytes != 4 && bytes != 8 && bytes != 16)
     unsupported("an asynchronous copy of " + size + " bytes");
   helpers_.names.insert(helper);
-  const std::string to = "&" + element(copy.dst).text, from = "&" + element(copy.src).text;
+  const std::string to = "&" + first_element(copy.dst).text, from = "&" + element(copy.src).text;
   const std::string start = std::string(helper) + "(" + to + ", ";
   if (!how.guard.predicate) return out_.line(start + from + ", " + size + ");", line);
   const std::string predicate = expression(how.guard.predicate).text;

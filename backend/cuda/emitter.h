@@ -79,9 +79,12 @@ class Emitter {
   Code apply(const ir::Apply& apply, ElementType type);
   Code constant(const ir::Constant& constant, ElementType type);
   // The offset of buffer[coordinate] in elements, 32 or 64 bits wide as the buffer needs.
-  Code offset(const ir::Ref& ref);
-  Code offset(ir::BufferId buffer, const std::vector<Code>& coordinate);
+  Code offset(const ir::Ref& ref, WholeBlocks blocks = WholeBlocks::inside);
+  Code offset(ir::BufferId buffer, const std::vector<Code>& coordinate,
+              WholeBlocks blocks = WholeBlocks::inside);
   Code element(const ir::Ref& ref);
+  // The first element of an access of several.
+  Code first_element(const ir::Ref& ref);
   // Returns a number that divides the value, for accesses that are wide only where it is aligned.
   std::int64_t multiple_of(ir::ExprId id) const;
 

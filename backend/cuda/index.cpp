@@ -259,24 +259,23 @@ std::vector<Leaf> leaves_of(const Layout& mode) {
 }
 
 std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>& coordinate,
-                                bool wide, const SizeNames& names) {
+                                bool wide, const SizeNames& names, WholeBlocks blocks) {
   if (const auto* plain = std::get_if<Layout>(&layout))
     return layout_code(*plain, coordinate, wide, names);
   const Composed& composed = std::get<Composed>(layout);
   const auto* swizzle = std::get_if<Swizzle>(&composed.outer);
   const auto* inner = std::get_if<Layout>(&composed.inner);
   if (!swizzle || !inner || !composed.offset.is_int()) return std::nullopt;
-  // Modes that step by whole blocks of the swizzle, as stages do, are added behind it: the rest is
-  // then the same in every step of a loop over stages.
   std::vector<Code> inside = coordinate, behind(coordinate.size(), integer(0));
   for (std::size_t mode = 0; mode < coordinate.size(); ++mode)
-    if (steps_by_blocks((*inner)[static_cast<int>(mode)], *swizzle))
+    if (blocks == WholeBlocks::behind &&
+        steps_by_blocks((*inner)[static_cast<int>(mode)], *swizzle))
       std::swap(inside[mode], behind[mode]);
   const Code x =
       sum(layout_code(*inner, inside, wide, names), size_code(composed.offset.value(), names));
-  const Code blocks = layout_code(*inner, behind, wide, names);
-  if (swizzle->b == 0) return sum(x, blocks);
-  if (x.known) return sum(integer((*swizzle)(*x.known)), blocks);
+  const Code rest = layout_code(*inner, behind, wide, names);
+  if (swizzle->b == 0) return sum(x, rest);
+  if (x.known) return sum(integer((*swizzle)(*x.known)), rest);
   const std::string sign = swizzle->s < 0 ? "m" : "";
   const std::string helper = (x.wide ? "wide_swizzle_" : "swizzle_") + std::to_string(swizzle->b) +
                              "_" + std::to_string(swizzle->m) + "_" + sign +
@@ -284,7 +283,7 @@ std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>
   (x.wide ? names.helpers->wide_swizzles : names.helpers->swizzles).emplace(helper, *swizzle);
   Code made = call(helper, x.text);
   made.wide = x.wide;
-  return sum(made, blocks);
+  return sum(made, rest);
 }
 
 std::optional<std::int64_t> extent_in_elements(const AnyLayout& layout) {

@@ -41,12 +41,18 @@ struct Leaf {
 // empty.
 std::vector<Leaf> leaves_of(const Layout& mode);
 
+// Where modes are added that step by whole blocks of a swizzle, as stages do: inside the swizzle's
+// argument, or behind the swizzle. Behind it the swizzled part is the same in every step of a loop
+// over stages, and the compiler keeps it: a register for each access of the loop.
+enum class WholeBlocks { inside, behind };
+
 // The offset in elements of a coordinate, one code per top-level mode; `wide` computes it as long
 // long. Without, the layout's size and its offsets fit an int: what lies in shared memory and
 // registers, and orders of tiles, of which the launcher has checked that there are no more. Nothing
 // for a composed layout that is not a swizzle after a layout.
 std::optional<Code> offset_code(const AnyLayout& layout, const std::vector<Code>& coordinate,
-                                bool wide, const SizeNames& names);
+                                bool wide, const SizeNames& names,
+                                WholeBlocks blocks = WholeBlocks::inside);
 
 // The elements that a buffer of that layout occupies, where the layout is known.
 std::optional<std::int64_t> extent_in_elements(const AnyLayout& layout);

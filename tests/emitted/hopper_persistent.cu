@@ -268,7 +268,7 @@ lay_linear_sm90(
               packed_[i_] = bf16_from_f32(acc_[quarter_ * 32 + pass_ * 8 + i_]);
             }
             asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-                         :: "r"(shared_address(&C_stage_[swizzle_3_3_3(row_ * 64 + pass_ * 16 + column_) + quarter_ % 2 * 4096 + part_ * 8192])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
+                         :: "r"(shared_address(&C_stage_[swizzle_3_3_3(row_ * 64 + pass_ * 16 + column_ + quarter_ % 2 * 4096 + part_ * 8192)])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
           }
           asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
           asm volatile("bar.sync %0, 128;" :: "r"(1 + part_) : "memory");  // stored

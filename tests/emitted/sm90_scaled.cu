@@ -318,7 +318,7 @@ lay_scaled_blocks_sm90(
               packed_[v_] = bf16_from_f32(total_[pass_ % 2 * 32 + step_ * 8 + v_]);
             }
             asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-                         :: "r"(shared_address(&C_stage_[swizzle_3_3_3(staged_row_ * 64 + staged_column_ + step_ * 8 * 2) + pass_ % 2 * 4096 + consumer_ * 8192])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
+                         :: "r"(shared_address(&C_stage_[swizzle_3_3_3(staged_row_ * 64 + staged_column_ + step_ * 8 * 2 + pass_ % 2 * 4096 + consumer_ * 8192)])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
           }
           asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
           __syncwarp();

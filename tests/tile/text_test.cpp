@@ -27,7 +27,7 @@ kernel f<B, M, N>(X: bf16 (B,M,N), w: f32 N, a: f32, step: s32 M) -> (Y: bf16 (B
 
 // Loads under conditions that hold, and that do not.
 const std::string two_rows = R"(
-kernel f<M, N>(A: f32 (M,N), B: f32 (M,N)) -> Y: f32 (M,N)
+kernel f<M, N>(A: f32 (M,N), B: f32 (M+1,N)) -> Y: f32 (M,N)
 { Y[m,n] = if 1 <= m then A[m-1,n] else B[m+1,n] }
 )";
 
