@@ -214,7 +214,7 @@ Code layout_code(const Layout& layout, const std::vector<Code>& coordinate, bool
   };
   for (std::size_t mode = 0; mode < coordinate.size(); ++mode) {
     const std::vector<Leaf> leaves = leaves_of(layout[static_cast<int>(mode)]);
-    Code rest = coordinate[mode];
+    const Code& rest = coordinate[mode];
     Int divisor = 1;
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       Code digit = quotient(rest, size_code(divisor));
