@@ -36,9 +36,10 @@ std::vector<char> computable_everywhere(const sema::Kernel& kernel) {
   const std::size_t count = kernel.nodes.size();
   std::vector<char> fails(count, 0), always(count, 0), result(count, 0);
   for (std::size_t id = 0; id < count; ++id) {
-    fails[id] = may_fail(kernel, kernel.nodes[id]);
+    bool fails_here = may_fail(kernel, kernel.nodes[id]);
     for (const NodeId operand : sema::operands(kernel.nodes[id]))
-      fails[id] |= fails[static_cast<std::size_t>(operand)];
+      fails_here = fails_here || fails[static_cast<std::size_t>(operand)];
+    fails[id] = fails_here ? 1 : 0;
   }
   for (const sema::Assignment& assignment : kernel.assignments)
     always[static_cast<std::size_t>(assignment.value)] = 1;
@@ -47,7 +48,7 @@ std::vector<char> computable_everywhere(const sema::Kernel& kernel) {
     for (const NodeId operand : always_taken(kernel.nodes[id]))
       always[static_cast<std::size_t>(operand)] = 1;
   }
-  for (std::size_t id = 0; id < count; ++id) result[id] = always[id] || !fails[id];
+  for (std::size_t id = 0; id < count; ++id) result[id] = always[id] || !fails[id] ? 1 : 0;
   return result;
 }
 
