@@ -72,21 +72,14 @@ Term ScaleLowering::group_of(const plan::GroupScale::Quotient& quotient, const P
 
 void ScaleLowering::read(const Place& at) {
   for (size_t i = 0; i < gemm_.scales.size(); ++i) {
-    if (outside_ == OutsideNumbers::zero) {
-      read_guarded(gemm_.scales[i], numbers_[i], at);
-    } else {
-      read_clamped(gemm_.scales[i], numbers_[i], at);
-    }
+    const plan::ProductScale& scale = gemm_.scales[i];
+    declared_.from(declared_.kernel.node(scale.factor.value).where);
+    over("e", scale.count, [&](Term e) { read_number(scale, {numbers_[i], {e}}, e, at); });
   }
 }
 
 Term ScaleLowering::is_inside_k(const Place& at) {
   return at.k_tile * gemm_.tile[2] + at.part * interval_of_tile() < declared_.extent(gemm_.k);
-}
-
-Term ScaleLowering::position(const plan::ProductScale& scale, const Place& at, size_t axis,
-                             Term e) {
-  return at.first[axis] + b_.at(along(scale.read, static_cast<int>(axis)), e);
 }
 
 void ScaleLowering::read_one(const plan::ProductScale& scale, const Ref& to,
@@ -101,41 +94,26 @@ void ScaleLowering::read_one(const plan::ProductScale& scale, const Ref& to,
   b_.assign(to, element.value(kept(scale), kept_type(scale)));
 }
 
-void ScaleLowering::read_guarded(const plan::ProductScale& scale, BufferId numbers,
-                                 const Place& at) {
+void ScaleLowering::read_number(const plan::ProductScale& scale, const Ref& to, Term e,
+                                const Place& at) {
   const std::array<sema::IndexId, 2> indices{gemm_.m, gemm_.n};
-  declared_.from(declared_.kernel.node(scale.factor.value).where);
-  over("e", scale.count, [&](Term e) {
-    std::array<Term, 2> place;
-    Term inside = number(0) == 0;
-    for (size_t axis = 0; axis < 2; ++axis) {
-      if (!scale.varies[axis]) continue;
-      place[axis] = b_.let(declared_.index_name(indices[axis]), position(scale, at, axis, e));
-      inside = inside && place[axis] < declared_.extent(indices[axis]);
-    }
-    if (may_be_behind_k()) inside = inside && is_inside_k(at);
-    const Ref to{numbers, {e}};
-    const auto read = [&] { read_one(scale, to, place, at); };
-    const bool is_guarded = scale.varies[0] || scale.varies[1] || may_be_behind_k();
-    if (!is_guarded) return read();
-    b_.when(inside, read, [&] { b_.assign(to, b_.constant(0.0, gemm_.total)); });
-  });
-}
-
-void ScaleLowering::read_clamped(const plan::ProductScale& scale, BufferId numbers,
-                                 const Place& at) {
-  const std::array<sema::IndexId, 2> indices{gemm_.m, gemm_.n};
-  declared_.from(declared_.kernel.node(scale.factor.value).where);
-  over("e", scale.count, [&](Term e) {
-    std::array<Term, 2> place;
-    for (size_t axis = 0; axis < 2; ++axis) {
-      if (!scale.varies[axis]) continue;
-      place[axis] =
-          b_.let(declared_.index_name(indices[axis]),
-                 b_.min(position(scale, at, axis, e), declared_.extent(indices[axis]) - 1));
-    }
-    read_one(scale, {numbers, {e}}, place, at);
-  });
+  const bool clamps = outside_ == OutsideNumbers::last;
+  std::array<Term, 2> place;
+  Term inside = number(0) == 0;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    if (!scale.varies[axis]) continue;
+    const Term extent = declared_.extent(indices[axis]);
+    const Term there = at.first[axis] + b_.at(along(scale.read, static_cast<int>(axis)), e);
+    place[axis] =
+        b_.let(declared_.index_name(indices[axis]), clamps ? b_.min(there, extent - 1) : there);
+    inside = inside && place[axis] < extent;
+  }
+  const bool is_guarded = scale.varies[0] || scale.varies[1] || may_be_behind_k();
+  if (clamps || !is_guarded) return read_one(scale, to, place, at);
+  if (may_be_behind_k()) inside = inside && is_inside_k(at);
+  b_.when(
+      inside, [&] { read_one(scale, to, place, at); },
+      [&] { b_.assign(to, b_.constant(0.0, gemm_.total)); });
 }
 
 // The product of the scales of an accumulator.

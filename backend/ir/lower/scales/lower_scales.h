@@ -53,11 +53,10 @@ class ScaleLowering {
   Term is_inside_k(const Place& at);
 
  private:
-  void read_guarded(const plan::ProductScale& scale, BufferId numbers, const Place& at);
-  void read_clamped(const plan::ProductScale& scale, BufferId numbers, const Place& at);
+  // Reads number e of a scale.
+  void read_number(const plan::ProductScale& scale, const Ref& to, Term e, const Place& at);
   void read_one(const plan::ProductScale& scale, const Ref& to, const std::array<Term, 2>& place,
                 const Place& at);
-  Term position(const plan::ProductScale& scale, const Place& at, size_t axis, Term e);
   // The node whose value is kept, and as what: with `last` what a cast is of.
   sema::NodeId kept(const plan::ProductScale& scale) const;
   ElementType kept_type(const plan::ProductScale& scale) const;
