@@ -174,6 +174,10 @@ bool never_holds(Facts facts, const std::vector<Predicate>& when) {
   });
 }
 
+void assume_of_schedule(Facts& facts, const Predicate& condition) {
+  if (!facts.suppose(condition)) facts.assume(condition);  // refuses
+}
+
 bool same_conditions(const Variant& a, const Variant& b) {
   return a.when == b.when && a.aligned == b.aligned;
 }

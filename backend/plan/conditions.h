@@ -20,6 +20,11 @@ bool contradicts(Facts facts, const std::vector<Predicate>& when);
 // <= 256 and 8192 <= N. Lowering under such conditions may ask it too, and refuse them.
 bool never_holds(Facts facts, const std::vector<Predicate>& when);
 
+// Adds a condition of a schedule to the facts. Throws Refusal "contradiction" for one that provably
+// never holds. A proof alone is asked for, since a search for sizes takes too long for every
+// schedule: a variant that no size meets and no proof excludes is planned, and never taken.
+void assume_of_schedule(Facts& facts, const Predicate& condition);
+
 // Returns the conditions without those that the others imply, the last ones first: K % 8 == 0
 // beside K % 64 == 0.
 std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate> when);

@@ -504,8 +504,7 @@ class GemmPlanner {
     Facts facts = facts_;
     if (schedule.of_script) {  // conditions of a schedule need not be asked again; tile counts
                                // of a policy say nothing about it
-      for (const Predicate& condition : *given)
-        if (!facts.suppose(condition)) facts.assume(condition);
+      for (const Predicate& condition : *given) assume_of_schedule(facts, condition);
     }
     Conditions conditions{*given, {}};
     auto gemm = shape_gemm(kernel_, form_, schedule, target_, problems);

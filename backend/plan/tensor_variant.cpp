@@ -73,9 +73,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
       // No size is in the row's class and in the schedule's.
       // `schedule f for sm90 when M <= 64` with a row for M >= 4096.
       if (schedule.completed && known.proves(negate(condition))) return std::nullopt;
-      // A proof alone: a search for sizes takes too long for every schedule. What no size meets
-      // and no proof excludes is planned, and never taken.
-      if (!known.suppose(condition)) known.assume(condition);
+      assume_of_schedule(known, condition);
     }
   }
   Conditions conditions{*given, {}};
