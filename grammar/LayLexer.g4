@@ -4,6 +4,9 @@ lexer grammar LayLexer;
 
 options { superClass = LexerBase; }
 
+// Passed by LexerBase, which knows where `//` divides.
+tokens { COMMENT }
+
 @header {
 #include "frontend/syntax/lexer_base.h"
 }
@@ -80,16 +83,12 @@ PLUS    : '+' ;
 MINUS   : '-' ;
 TIMES   : '*' ;
 
-// `//` divides between operands on a line, when at most one blank stands before it and something
-// follows: a // b. Anywhere else it begins a comment: at the start of a line, after two blanks,
-// after an operator.
-COMMENT      : '//' { begins_comment() }? ~[\n]* -> channel(HIDDEN) ;
 FLOOR_DIVIDE : '//' ;
 DIVIDE       : '/' ;
 MODULO       : '%' ;
 
 NEWLINE : '\n' ;
-SPACE   : [ \t]+ -> skip ;
+SPACE   : [ \t]+ -> skip ;   // at the end of a text; LexerBase passes those before a word
 UNKNOWN : . ;
 
 fragment DIGIT    : [0-9] ;

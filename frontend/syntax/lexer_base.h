@@ -8,18 +8,22 @@
 
 namespace lay::syntax {
 
+// `//` divides between operands on a line, when at most one blank stands before it and something
+// follows: a // b. Anywhere else it begins a comment: at the start of a line, after two blanks,
+// after an operator.
 class LexerBase : public antlr4::Lexer {
  public:
   using antlr4::Lexer::Lexer;
 
   std::unique_ptr<antlr4::Token> nextToken() override;
 
- protected:
-  // Called with the input behind `//`. It divides where an operand ends on the line with at most
-  // one blank between and something other than a comment follows on the line.
-  bool begins_comment();
-
  private:
+  // The comment that begins at the input's place, or null.
+  std::unique_ptr<antlr4::Token> comment();
+  // Passes blanks. They and comments are half of a text, and the automaton takes hundreds of
+  // instructions for a character.
+  void pass_blanks();
+
   // The last word ends an operand.
   bool operand_before_ = false;
 };
