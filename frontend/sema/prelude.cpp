@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/algebra/support/trace.h"
+#include "frontend/sema/statement.h"
 #include "frontend/sema/stdlib.h"
 
 namespace lay::sema {
@@ -29,27 +30,33 @@ Prelude::Prelude(Session& session) : session_(session) {
 
 void Prelude::list(const std::string& library) {
   const std::string_view text = *stdlib_text(library);
-  Definition* last = nullptr;
-  int number = 1;
-  for (std::size_t begin = 0; begin < text.size(); ++number) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    if (const auto name = defined_by(text.substr(begin, end - begin)); !name.empty()) {
-      last = &definitions_[std::string(name)];
-      *last = {"stdlib/" + library, text.substr(begin, 0), number, nullptr};
-    }
-    if (last) last->text = {last->text.data(), text.data() + end};
-    begin = end;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (const auto name = defined_by(text.substr(begin, end - begin)); !name.empty())
+      definitions_[std::string(name)] = {library, nullptr};
+    begin = end + 1;
   }
+}
+
+void Prelude::read(const std::string& name, Definition& definition) {
+  const trace::Quiet quiet;
+  auto& tree = trees_[definition.library];
+  if (!tree) tree = library_tree(session_, definition.library);
+  const auto module = std::make_shared<Module>();
+  for (const syntax::Statement& statement : tree->statements) {
+    const auto* def = std::get_if<syntax::Def>(&statement.node);
+    const auto* record = std::get_if<syntax::Record>(&statement.node);
+    if ((def && def->name.text == name) || (record && record->name.text == name))
+      evaluate_statement(session_, module, tree, statement);
+  }
+  definition.module = module;
 }
 
 const Module::Entry* Prelude::find(const std::string& name) {
   const auto at = definitions_.find(name);
   if (at == definitions_.end()) return nullptr;
   Definition& definition = at->second;
-  if (!definition.module) {
-    const trace::Quiet quiet;
-    definition.module = load_module(session_, definition.file, definition.text, definition.line);
-  }
+  if (!definition.module) read(name, definition);
   return definition.module->find(name, definition.module->generation());
 }
 

@@ -24,19 +24,20 @@ class Prelude {
   void clear();
 
  private:
-  // A statement that defines one name: it begins a line with `def` or `record`, and ends where the
-  // next one begins. No two use each other.
+  // A statement that defines one name: it begins a line with `def` or `record`. No two use each
+  // other.
   struct Definition {
-    std::string file;
-    std::string_view text;
-    int line = 1;  // of its first line in the file
+    std::string library;
     // With the name alone, once it was read.
     std::shared_ptr<Module> module;
   };
   void list(const std::string& library);
+  void read(const std::string& name, Definition& definition);
 
   Session& session_;
   std::map<std::string, Definition> definitions_;
+  // Of the libraries that a name was asked of.
+  std::map<std::string, std::shared_ptr<const syntax::Tree>> trees_;
 };
 
 }  // namespace lay::sema

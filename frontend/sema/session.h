@@ -153,9 +153,7 @@ Definition definition_of(const Frame& frame, syntax::ExpressionId id);
 // Every name that the frame can see.
 std::vector<std::string> visible_names(Session& session, const Frame& frame);
 
-// The names that a file defines; throws its first error (use.cpp). Files under "stdlib/" are the
-// library's own. The text may be a part of the file, which begins at that line.
-std::shared_ptr<Module> load_module(Session& session, const std::string& name,
-                                    std::string_view text, int first_line = 1);
+// The tree of a file of the standard library, whose text joins the session's sources.
+std::shared_ptr<const syntax::Tree> library_tree(Session& session, const std::string& name);
 
 }  // namespace lay::sema

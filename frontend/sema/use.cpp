@@ -5,6 +5,7 @@
 #include "frontend/sema/statement.h"
 #include "frontend/sema/stdlib.h"
 #include "frontend/source/text.h"
+#include "frontend/syntax/archive/archive.h"
 #include "frontend/syntax/parse.h"
 
 namespace lay::sema {
@@ -47,8 +48,7 @@ std::string dotted(const std::vector<syntax::Identifier>& path) {
   return name;
 }
 
-std::string read_library(const std::string& name, Span where) {
-  if (auto text = stdlib_text(name)) return std::string(*text);
+[[noreturn]] void fail_unknown_library(const std::string& name, Span where) {
   std::vector<std::string> known = stdlib_names();
   std::vector<Note> notes;
   if (auto near = nearest(name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
@@ -69,6 +69,37 @@ std::string read_file(Session& session, const std::string& path, Span where) {
   }
 }
 
+// Throws the first error.
+void pass_on(const Diagnostics& diagnostics) {
+  for (const Diagnostic& d : diagnostics.list())
+    if (d.severity == Severity::error) throw DiagnosticError(d);
+}
+
+std::shared_ptr<Module> load_tree(Session& session,
+                                  const std::shared_ptr<const syntax::Tree>& tree) {
+  auto module = std::make_shared<Module>();
+  try {
+    for (const syntax::Statement& statement : tree->statements) {
+      pass_on(evaluate_statement(session, module, tree, statement).diagnostics);
+    }
+  } catch (...) {
+    module->clear();
+    throw;
+  }
+  return module;
+}
+
+std::shared_ptr<Module> load_library(Session& session, const std::string& name) {
+  return load_tree(session, library_tree(session, name));
+}
+
+std::shared_ptr<Module> load_file(Session& session, const std::string& path,
+                                  const std::string& text) {
+  const syntax::Parsed parsed = syntax::parse(session.sources, session.sources.add(path, text));
+  pass_on(parsed.diagnostics);
+  return load_tree(session, parsed.tree);
+}
+
 std::shared_ptr<Module> load_once(Session& session, const std::string& key, const std::string& path,
                                   bool library, Span where) {
   if (auto found = session.loaded.find(key); found != session.loaded.end()) return found->second;
@@ -81,10 +112,11 @@ std::shared_ptr<Module> load_once(Session& session, const std::string& key, cons
   if (session.loaded.size() >= kMostFiles || session.loading.size() >= kDeepest) {
     fail("limit", "too many files use one another", where);
   }
-  std::string text = library ? read_library(path, where) : read_file(session, path, where);
+  if (library && !stdlib_text(path)) fail_unknown_library(path, where);
+  const std::string text = library ? "" : read_file(session, path, where);
   session.loading.push_back(key);
   try {
-    auto module = load_module(session, library ? "stdlib/" + path : path, text);
+    auto module = library ? load_library(session, path) : load_file(session, path, text);
     session.loading.pop_back();
     return session.loaded[key] = module;
   } catch (...) {
@@ -95,23 +127,9 @@ std::shared_ptr<Module> load_once(Session& session, const std::string& key, cons
 
 }  // namespace
 
-std::shared_ptr<Module> load_module(Session& session, const std::string& name,
-                                    std::string_view text, int first_line) {
-  int file = session.sources.add(name, text, first_line);
-  syntax::Parsed parsed = syntax::parse(session.sources, file);
-  auto module = std::make_shared<Module>();
-  auto pass_on = [&](const Diagnostics& diagnostics) {
-    for (const Diagnostic& d : diagnostics.list()) {
-      if (d.severity != Severity::error) continue;
-      module->clear();
-      throw DiagnosticError(d);
-    }
-  };
-  pass_on(parsed.diagnostics);
-  for (const syntax::Statement& statement : parsed.tree->statements) {
-    pass_on(evaluate_statement(session, module, parsed.tree, statement).diagnostics);
-  }
-  return module;
+std::shared_ptr<const syntax::Tree> library_tree(Session& session, const std::string& name) {
+  const int file = session.sources.add("stdlib/" + name, *stdlib_text(name));
+  return std::make_shared<const syntax::Tree>(syntax::read_tree(*stdlib_archive(name), file));
 }
 
 void use_library(Session& session, Module& module, const syntax::Use& use, Span where) {
