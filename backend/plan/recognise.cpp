@@ -13,11 +13,7 @@ namespace lay::plan {
 
 using namespace sema;
 
-namespace {
-
-// The load under casts.
 std::optional<NodeId> load_under_casts(const Kernel& kernel, NodeId node) {
-  // f32(X[m,k]): a cast of an element is still an element, converted when it is loaded.
   while (const auto* apply = std::get_if<Apply>(&kernel.nodes[node].what)) {
     if (apply->function != ElementFunction::cast) return std::nullopt;
     node = apply->operands[0];
@@ -25,6 +21,8 @@ std::optional<NodeId> load_under_casts(const Kernel& kernel, NodeId node) {
   if (!std::holds_alternative<Load>(kernel.nodes[node].what)) return std::nullopt;
   return node;
 }
+
+namespace {
 
 struct Factor {
   NodeId value = -1, load = -1;

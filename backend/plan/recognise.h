@@ -15,6 +15,7 @@
 // (scales/group_scale.h).
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -71,6 +72,10 @@ std::variant<Gemm, NotGemm> recognise_coalesced(const sema::KernelPtr& kernel, c
 // As recognise_coalesced(); where that finds nothing, factors that do not depend on k are
 // multiplied after the sum (scales/multiplicands.h), and then the product may have scales.
 std::variant<Gemm, NotGemm> recognise_scaled(const sema::KernelPtr& kernel, const Facts& facts);
+
+// Returns the load that the value is, perhaps under casts: f32(X[m,k]) is still an element,
+// converted when it is loaded.
+std::optional<sema::NodeId> load_under_casts(const sema::Kernel& kernel, sema::NodeId value);
 
 // Steps of arithmetic of one element outside the sum, each step counted once: an elementary
 // function is as much code as eight others.

@@ -39,24 +39,26 @@ Diagnostics problems_of(const plan::Plan& plan) {
 Diagnostics warnings_of(const plan::Plan& plan, const Target& target, bool strict) {
   constexpr double worth_saying = 2;
   Diagnostics diagnostics;
-  for (const std::int64_t size : {4096, 1024, 64}) {
-    const auto factor = plan::scalar_slowdown(plan, target, size);
-    if (!factor) continue;
-    if (*factor < worth_saying) break;
-    Diagnostic d;
-    d.severity = strict ? Severity::error : Severity::warning;
-    d.code = "one-thread-an-element";
-    d.message = "kernel `" + plan.kernel->name + "` runs one thread an element, an estimated " +
-                std::to_string(std::llround(*factor)) + " times slower than its data allow on " +
-                target.name + " where every size is " + std::to_string(size);
-    d.primary = plan.kernel->where;
-    for (const std::string& note : plan.variants.front().notes) d.notes.push_back({"at", note});
-    d.notes.push_back({"help",
-                       "products of two factors, reductions that read their elements once, and "
-                       "kernels without a reduction are tiled; `lay plan` prints the plan"});
-    diagnostics.add(std::move(d));
-    break;
+  const auto worst = plan::worst_scalar_slowdown(plan, target);
+  if (!worst || worst->factor < worth_saying) return diagnostics;
+  Diagnostic d;
+  d.severity = strict ? Severity::error : Severity::warning;
+  d.code = "one-thread-an-element";
+  d.message = "kernel `" + plan.kernel->name + "` runs one thread an element, an estimated " +
+              std::to_string(std::llround(worst->factor)) +
+              " times slower than its data allow on " + target.name + " where ";
+  if (worst->small) {
+    d.message += worst->small->first + " is " + std::to_string(worst->small->second) +
+                 " and every other size is " + std::to_string(worst->size);
+  } else {
+    d.message += "every size is " + std::to_string(worst->size);
   }
+  d.primary = plan.kernel->where;
+  for (const std::string& note : plan.variants.front().notes) d.notes.push_back({"at", note});
+  d.notes.push_back({"help",
+                     "products of two factors, reductions that read their elements once, and "
+                     "kernels without a reduction are tiled; `lay plan` prints the plan"});
+  diagnostics.add(std::move(d));
   return diagnostics;
 }
 

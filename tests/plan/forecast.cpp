@@ -318,11 +318,31 @@ TEST_CASE("sums inside sums are counted as their loops run") {
       "exp(X[m,n]) / sum[j](exp(Z[m,j])) }\n",
       {{"M", 1024}, {"N", 1024}, {"J", 1024}}));
   CHECK(softmax.only(machine()).multiply_adds == 1024.0 * 1024 * 1024);
-  CHECK(plan::scalar_slowdown(softmax.plan, *find_target("h200"), 4096).value() > 30);
+  CHECK(plan::scalar_slowdown(softmax.plan, *find_target("h200"), {{"", 4096}}).value() > 30);
+
+  // Weights of a few experts that every row reads, by tensor cores if they could: with as many
+  // experts as rows each weight is read once.
+  const auto grouped = planned(
+      "kernel f<T, E, N, K>(X: bf16 (T,K), start: s32 (E + 1), W: bf16 (E,N,K)) -> Y: bf16 (T,N) "
+      "{\n"
+      "  let expert[t] = segment_of[e](start[e], t)\n"
+      "  Y[t,n] = sum[k](X[t,k] * W[expert[t],n,k])\n}\n",
+      {{"T", 64}, {"E", 4}, {"N", 64}, {"K", 64}});
+  const Target& h200 = *find_target("h200");
+  const auto slowdown = [&](std::map<std::string, std::int64_t> sizes) {
+    return plan::scalar_slowdown(grouped.plan, h200, std::move(sizes)).value();
+  };
+  const auto worst = plan::worst_scalar_slowdown(grouped.plan, h200);
+  REQUIRE((worst && worst->small));
+  CHECK(worst->small->first == "E");
+  CHECK(worst->factor > 20);
+  CHECK(worst->factor == slowdown({{"", 4096}, {"E", 16}}));
+  CHECK(worst->factor > 2 * slowdown({{"", 4096}}));
+
   const auto copy =
       planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[m,n] = X[m,n] }\n",
               {{"M", 64}, {"N", 64}});
-  CHECK(!plan::scalar_slowdown(copy.plan, *find_target("h200"), 4096));
+  CHECK(!plan::scalar_slowdown(copy.plan, *find_target("h200"), {{"", 4096}}));
 }
 
 // Rows of tests/bench/results/hopper.txt: no kernel was faster than its forecast, and none of the

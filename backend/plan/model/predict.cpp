@@ -36,7 +36,8 @@ Int product(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indice
 }
 
 // Counts every element of an input that is read, once. A tensor that is only read at coordinates
-// from memory, as E[token[m],n], counts as many elements as there are places.
+// from memory, as E[token[m],n], counts as many elements as there are places, and never more than
+// it has.
 Int input_bytes(const sema::Kernel& kernel) {
   const std::vector<char> used = used_tensors(kernel);
   std::vector<Int> elements(used.size(), Int(0));
@@ -44,6 +45,9 @@ Int input_bytes(const sema::Kernel& kernel) {
     if (used[id]) elements[id] = size(kernel.tensors[id].layout);
   std::vector<char> whole(used.size(), 0);
   std::map<sema::TensorId, sema::NodeId> gathers;
+  // A coordinate may have reductions of its own: W[segment_of[e](start[e], t), n] has a place for
+  // every t and n.
+  const auto free = sema::free_indices(kernel);
   const auto live = reachable(kernel);
   for (std::size_t id = 0; id < kernel.nodes.size(); ++id) {
     const auto* load = std::get_if<sema::Load>(&kernel.nodes[id].what);
@@ -54,9 +58,10 @@ Int input_bytes(const sema::Kernel& kernel) {
     if (!gathered) whole[static_cast<std::size_t>(load->tensor)] = 1;
   }
   for (const auto& [tensor, load] : gathers) {
-    const auto walked = indices_of(kernel, load);
+    const auto& walked = free[static_cast<std::size_t>(load)];
     const auto id = static_cast<std::size_t>(tensor);
-    if (!whole[id]) elements[id] = product(kernel, {walked.begin(), walked.end()});
+    if (!whole[id])
+      elements[id] = min(elements[id], product(kernel, {walked.begin(), walked.end()}));
   }
   Int result = 0;
   for (std::size_t id = 0; id < used.size(); ++id)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/plan/recognise.h"
+#include "backend/plan/scales/multiplicands.h"
 #include "backend/tile/vectors.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/kernel/kernel_call.h"
@@ -57,6 +58,19 @@ class Counter {
     return depth;
   }
 
+  // The type of two elements whose products the sum adds up.
+  std::optional<ElementType> type_of_products(sema::NodeId id) const {
+    const sema::Reduce* sum = accumulated_sum(kernel_, id);
+    if (!sum) return std::nullopt;
+    std::set<ElementType> types;
+    for (const sema::NodeId value : multiplicands(kernel_, sum->body)) {
+      const auto load = load_under_casts(kernel_, value);
+      if (load && !types.insert(kernel_.loaded(*load).element).second)
+        return kernel_.loaded(*load).element;
+    }
+    return std::nullopt;
+  }
+
   void visit_reduction(sema::NodeId id, const sema::Reduce& reduction) {
     const std::vector<Around> before = around_;
     around_.resize(depth_of(id), before.front());
@@ -76,6 +90,7 @@ class Counter {
     loops.insert(reduction.indices.begin(), reduction.indices.end());
     for (const sema::IndexId index : loops) once *= extent(index);
     work_.least_flops += once;
+    if (const auto type = type_of_products(id)) work_.product_flops[*type] += once;
     around_.push_back({id, times * steps});
     visit(reduction.body);
     around_ = before;
@@ -105,6 +120,16 @@ class Counter {
   std::set<std::pair<sema::NodeId, sema::NodeId>> seen_;  // node, reduction around it
 };
 
+// The most multiply-adds of the type that an SM does in a clock; nothing where only threads
+// multiply.
+std::optional<double> tensor_core_rate(const Target& target, ElementType type) {
+  std::optional<double> most;
+  for (const Rate& rate : target.rates)
+    if (rate.kind != "thread" && rate.type == type)
+      most = std::max(most.value_or(0), rate.multiply_adds);
+  return most;
+}
+
 }  // namespace
 
 ScalarWork scalar_work(const sema::Kernel& kernel) {
@@ -115,11 +140,11 @@ ScalarWork scalar_work(const sema::Kernel& kernel) {
 }
 
 std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
-                                      std::int64_t size) try {
+                                      const std::map<std::string, std::int64_t>& given) try {
   const sema::Kernel& kernel = *plan.kernel;
   if (plan.variants.empty() || !std::holds_alternative<ScalarKernel>(plan.variants.front().how))
     return std::nullopt;
-  const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, {{"", size}}));
+  const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, given));
   sema::check_guards(kernel, sizes);
   const auto value = [&](const Int& amount) -> double {
     const auto known = amount.evaluate(sizes);
@@ -131,7 +156,8 @@ std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
   const Prediction& prediction = plan.variants.front().prediction;
   const auto rate = target.multiply_adds("thread", ElementType::f32);
   if (!rate) return std::nullopt;
-  const double flops_a_second = 2 * *rate * target.sms * target.hertz;
+  const double sm_clocks = target.sms * target.hertz;  // in a second, of all SMs
+  const double flops_a_second = 2 * *rate * sm_clocks;
   const double cache_rate = target.cache_rate * target.hertz;
   const double bytes = value(prediction.global_bytes);
 
@@ -147,14 +173,39 @@ std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
   // Few outputs are few threads: a sum of everything runs on one.
   const double occupied = std::min(1.0, std::max(1.0, outputs) / resident);
 
-  const double takes =
-      std::max({value(work.flops) / flops_a_second / occupied,
-                value(work.loaded_bytes) / cache_rate / occupied, bytes / target.memory_rate});
-  const double allowed =
-      std::max(value(work.least_flops) / flops_a_second, bytes / target.memory_rate);
-  return allowed > 0 ? std::optional(takes / allowed) : std::nullopt;
+  const double takes = target.launch + std::max({value(work.flops) / flops_a_second / occupied,
+                                                 value(work.loaded_bytes) / cache_rate / occupied,
+                                                 bytes / target.memory_rate});
+  // On threads and on tensor cores, one beside the other.
+  double on_threads = value(work.least_flops), on_tensor_cores = 0;
+  for (const auto& [type, flops] : work.product_flops) {
+    const auto products = tensor_core_rate(target, type);
+    if (!products) continue;
+    on_threads -= value(flops);
+    on_tensor_cores += value(flops) / (2 * *products * sm_clocks);
+  }
+  const double allowed = target.launch + std::max({on_threads / flops_a_second, on_tensor_cores,
+                                                   bytes / target.memory_rate});
+  return takes / allowed;
 } catch (const Refusal&) {
   return std::nullopt;
+}
+
+std::optional<Slowdown> worst_scalar_slowdown(const Plan& plan, const Target& target) {
+  constexpr std::int64_t few = 16;
+  std::vector<Slowdown> asked;
+  for (const std::int64_t size : {4096, 1024, 64}) asked.push_back({1, size, std::nullopt});
+  for (const sema::Dim& dim : plan.kernel->dims) asked.push_back({1, 4096, {{dim.name, few}}});
+  std::optional<Slowdown> worst;
+  for (Slowdown& at : asked) {
+    std::map<std::string, std::int64_t> sizes = {{"", at.size}};
+    if (at.small) sizes.insert(*at.small);
+    const auto factor = scalar_slowdown(plan, target, sizes);
+    if (!factor || (worst && *factor <= worst->factor)) continue;
+    at.factor = *factor;
+    worst = at;
+  }
+  return worst;
 }
 
 }  // namespace lay::plan

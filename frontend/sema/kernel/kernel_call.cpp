@@ -164,8 +164,9 @@ std::map<std::string, std::int64_t> sizes_by_dim(const Kernel& kernel,
                                                  const std::map<std::string, std::int64_t>& given) {
   const auto all = given.find("");
   if (all == given.end()) return given;
-  std::map<std::string, std::int64_t> sizes;
-  for (const Dim& dim : kernel.dims) sizes[dim.name] = all->second;
+  std::map<std::string, std::int64_t> sizes = given;
+  sizes.erase("");
+  for (const Dim& dim : kernel.dims) sizes.try_emplace(dim.name, all->second);
   return sizes;
 }
 

@@ -49,7 +49,8 @@ Binding solve_sizes(const Kernel& kernel,
                     const std::vector<std::optional<std::vector<std::int64_t>>>& shapes,
                     const std::map<std::string, std::int64_t>& set);
 
-// Sizes by dim, of those that are given; what is given under no name is the size of every dim.
+// Sizes by dim, of those that are given; what is given under no name is the size of every other
+// dim: {"": 4096, "E": 16}.
 std::map<std::string, std::int64_t> sizes_by_dim(const Kernel& kernel,
                                                  const std::map<std::string, std::int64_t>& given);
 
