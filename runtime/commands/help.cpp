@@ -87,13 +87,52 @@ std::vector<std::string> spellings(const std::string& topic) {
   return result;
 }
 
+// Returns the cells of a row of a table: "| a | b |" as a, b.
+std::vector<std::string> cells_of(std::string_view row) {
+  std::vector<std::string> cells;
+  for (std::size_t at = 1; at < row.size();) {
+    const std::size_t end = std::min(row.find('|', at), row.size());
+    cells.push_back(one_line(row.substr(at, end - at)));
+    if (!cells.back().empty() && cells.back().back() == ' ') cells.back().pop_back();
+    at = end + 1;
+  }
+  return cells;
+}
+
+// Returns a table for the terminal: its columns aligned, the last one filled. Of the two lines at
+// its head, titles and rule, the rule is left out.
+std::string table_text(const std::vector<std::string_view>& rows, const std::string& indent) {
+  std::vector<std::size_t> widths;
+  std::vector<std::vector<std::string>> table;
+  for (const std::string_view row : rows) {
+    if (row.starts_with("|--") || row.starts_with("| --")) continue;
+    table.push_back(cells_of(row));
+    widths.resize(std::max(widths.size(), table.back().size()));
+    for (std::size_t i = 0; i < table.back().size(); ++i)
+      widths[i] = std::max(widths[i], table.back()[i].size());
+  }
+  std::string result;
+  for (const auto& cells : table) {
+    std::string line = indent;
+    for (std::size_t i = 0; i + 1 < cells.size(); ++i)
+      line += cells[i] + std::string(widths[i] + 2 - cells[i].size(), ' ');
+    const std::string last = cells.empty() ? "" : cells.back();
+    const std::string text = filled(last, columns, std::string(line.size(), ' '));
+    result += text.empty() ? line + "\n" : line + text.substr(line.size());
+  }
+  return result;
+}
+
 // Returns a section for the terminal: prose is filled, examples stay as they are.
 std::string page_text(std::string_view text, const std::string& indent) {
   std::string result, prose;
+  std::vector<std::string_view> table;
   bool code = false;
   const auto flush = [&] {
     if (!prose.empty()) result += filled(prose, columns, indent);
+    if (!table.empty()) result += table_text(table, indent);
     prose.clear();
+    table.clear();
   };
   for (const std::string_view line : lines_of(text)) {
     if (line.rfind("```", 0) == 0) {
@@ -101,7 +140,11 @@ std::string page_text(std::string_view text, const std::string& indent) {
       code = !code;
     } else if (code) {
       result += indent + std::string(line) + "\n";
+    } else if (line.starts_with("|")) {
+      if (table.empty()) flush();
+      table.push_back(line);
     } else {
+      if (!table.empty()) flush();
       prose += std::string(line) + "\n";
     }
   }

@@ -298,6 +298,15 @@ TEST_CASE("help knows what people type") {
         "mask",          "swapped",        "serpentine", "accumulate",    "order",     "num_stages",
         "shared memory"})
     CHECK(!page(topic).empty());
+  // So do the words of the language, each of which the grammar names in quotes.
+  const std::string grammar = slurp(source_root() / "grammar/LayLexer.g4");
+  const std::regex word(": '([a-z]+)' ;");
+  int words = 0;
+  for (std::sregex_iterator i(grammar.begin(), grammar.end(), word), end; i != end; ++i, ++words)
+    CHECK(!page((*i)[1]).empty());
+  CHECK(words > 20);
+  // A table keeps its rows.
+  CHECK(page("show").find("\n  `bits`  the bits of an element, for banks\n") != std::string::npos);
   // A name with several pages prints them all.
   CHECK(page("smem").find("The schedule entry smem") != std::string::npos);
   CHECK(page("smem").find("32 banks") != std::string::npos);
