@@ -8,6 +8,7 @@
 
 #include "backend/interpret/launches.h"
 #include "backend/ir/lower/lower.h"
+#include "backend/ir/text/print.h"
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/tiles/chained_variants.h"
@@ -133,6 +134,30 @@ TEST_CASE("chained products: a row that a mask leaves nothing of is NaN as in th
   const plan::Variant& variant = *plan::fitting_variants(plan, call.sizes).front();
   REQUIRE(chained_program(variant));
   CHECK(trouble(plan, variant, call, expected) == "");
+}
+
+// The first and the last rows of a batch are one place: with an even and an odd number of tiles,
+// and with a batch for every block and less.
+TEST_CASE("chained products: places of two tiles cover each row of a causal mask once") {
+  test::Kernels kernels("tests/agreement/chained.lay");
+  Target target = default_target();
+  target.sms = 3;
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    if (kernel->name != "causal" && kernel->name != "linear_attention") continue;
+    const plan::Plan plan = plan::make_plan(kernel, target);
+    const plan::Variant* variant = &plan.variants.front();
+    REQUIRE(chained_program(*variant));
+    const int rows = chained_program(*variant)->axis(tile::row_axis).tile;
+    for (const int tiles : {2, 4, 5}) {
+      const sema::KernelCall call = call_of(kernel, tiles * rows - 8, 40, 8, 5);
+      variant = plan::fitting_variants(plan, call.sizes).front();
+      REQUIRE(chained_program(*variant));
+      INFO(kernel->name << ", " << variant->name << ", " << tiles << " tiles");
+      const auto launches = ir::lower_all(plan, *variant);
+      CHECK(ir::print(launches.front()).find("tiles_of_place") != std::string::npos);
+      CHECK(trouble(plan, *variant, call, sema::run_reference(call)) == "");
+    }
+  }
 }
 
 TEST_CASE("chained products: accumulators are the operand of the second product") {

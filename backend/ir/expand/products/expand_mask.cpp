@@ -160,6 +160,15 @@ void ProductExpander::find_mask() {
   masked_ = id;
 }
 
+bool ProductExpander::leaves_triangle() {
+  if (!mask_ || !sema::indices_of(kernel(), mask_->condition).contains(index_of(tile::row_axis)))
+    return false;
+  const auto anywhere = [&](IndexId) { return std::pair(number(0), number(0)); };
+  const Bounds bounds = ColumnBounds(declared_, index_of(tile::column_axis), anywhere)
+                            .of(mask_->condition, mask_->when);
+  return bounds.begin.has_value() != bounds.end.has_value();
+}
+
 void ProductExpander::find_columns(Tile& tile) {
   const tile::Axis& columns = axis(tile::column_axis);
   const Term count = b_.size(ceil_div(columns.extent, columns.tile));

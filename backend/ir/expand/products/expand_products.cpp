@@ -162,32 +162,50 @@ void ProductExpander::prologue() {
     if (turn_) barriers.push_back({groups_.consumers, {turn_}});
     initialise(b_, barriers);
     b_.sync(all);
-    tiles_ = b_.let(declared_.name("tiles"),
-                    b_.size(ceil_div(axis(tile::row_axis).extent, axis(tile::row_axis).tile) *
-                            axis(tile::batch_axis).extent));
     const Term blocks = b_.special(Builtin::grid_x);
-    rounds_ = b_.let(declared_.name("rounds"), (tiles_ + (blocks - 1)) / blocks);
+    const Int tiles = ceil_div(axis(tile::row_axis).extent, axis(tile::row_axis).tile);
+    const Int batches = axis(tile::batch_axis).extent;
+    places_of_batch_ = b_.size(tiles);
+    if (leaves_triangle()) {
+      tiles_of_place_ = b_.let(declared_.name("tiles_of_place"),
+                               b_.select(blocks < b_.size(tiles * batches), number(2), number(1)));
+      places_of_batch_ = b_.let(declared_.name("places_of_batch"),
+                                (b_.size(tiles) + (*tiles_of_place_ - 1)) / *tiles_of_place_);
+    }
+    places_ = b_.let(declared_.name("places"), places_of_batch_ * b_.size(batches));
+    const Term rounds = (places_ + (blocks - 1)) / blocks;
+    rounds_ =
+        b_.let(declared_.name("rounds"), tiles_of_place_ ? rounds * *tiles_of_place_ : rounds);
     b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
 }
 
-// Tiles of the same batch, which share its columns, follow one another; the last rows come first,
-// since a causal mask leaves those the most columns. Every other round of the blocks goes
-// backwards, so that what they have to do evens out however many tiles a batch has.
+// Tiles of the same batch, which share its columns, follow one another; the last rows come first.
+// Every other round of the blocks goes backwards, so that what they have to do evens out. Where a
+// causal mask leaves later rows more columns, a place is two tiles, the last rows and the first
+// ones, then the next from both ends: all places take the same time, however many a batch has. A
+// grid that has a block for every tile takes them one by one.
 void ProductExpander::each_tile(const std::function<void(const Tile&)>& body) {
   const tile::Axis &rows = axis(tile::row_axis), &batch = axis(tile::batch_axis);
-  const Term count = b_.size(ceil_div(rows.extent, rows.tile));
+  const Term last = b_.size(ceil_div(rows.extent, rows.tile)) - 1;
   const Term block = b_.special(Builtin::block_x), blocks = b_.special(Builtin::grid_x);
   declared_.from(kernel().where, "block -> tile: to and fro, the last rows of a batch first");
   b_.loop(declared_.name("round"), number(0), rounds_, {}, [&](Term round) {
-    const Term place =
-        b_.let(declared_.name("place"),
-               round * blocks + b_.select(round % 2 == 0, block, blocks - 1 - block));
-    b_.when(place < tiles_, [&] {
+    // One loop over rounds and the tiles of a place keeps one counter alive.
+    const Term half = tiles_of_place_ ? round % *tiles_of_place_ : number(0);
+    const Term pass = tiles_of_place_ ? round / *tiles_of_place_ : round;
+    const Term place = b_.let(declared_.name("place"),
+                              pass * blocks + b_.select(pass % 2 == 0, block, blocks - 1 - block));
+    const Term at = b_.let(declared_.name("place_of_batch"), place % places_of_batch_);
+    Term takes = place < places_;
+    // The tile in the middle of an odd number is its own other end.
+    if (tiles_of_place_) takes = takes && (half == 0 || at + at < last);
+    b_.when(takes, [&] {
       Tile made;
-      made.m_first = b_.let(declared_.name("m_first"), (count - 1 - place % count) * rows.tile);
+      const Term tile = tiles_of_place_ ? b_.select(half == 0, last - at, at) : last - at;
+      made.m_first = b_.let(declared_.name("m_first"), tile * rows.tile);
       made.batch.assign(batch.indices.size(), number(0));
-      Term rest = b_.let(declared_.name("batch"), place / count);
+      Term rest = b_.let(declared_.name("batch"), place / places_of_batch_);
       for (size_t i = batch.indices.size(); i-- > 0;) {
         const Term extent = declared_.extent(batch.indices[i]);
         made.batch[i] =

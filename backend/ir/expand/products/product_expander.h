@@ -91,6 +91,8 @@ class ProductExpander {
   // The columns that count, and whether a column tile has some that do not (expand_mask.cpp).
   void find_mask();
   void find_columns(Tile& tile);
+  // The mask bounds the columns on one side, further out from row to row.
+  bool leaves_triangle();
   Term counts_in_part(const Tile& tile, Term n_first);
 
   void producer();
@@ -148,7 +150,11 @@ class ProductExpander {
   Term scale_;
   BarrierId turn_;  // of each consumer: it may issue its products
   RingId turn_ring_;
-  Term consumer_, tiles_, rounds_, row_, column_;  // row_, column_: this thread's first in the tile
+  // What blocks take in turn: places of a batch and of all. A place is one tile, or as many as the
+  // term says. Rounds of the blocks count each tile of a place.
+  Term places_of_batch_, places_, rounds_;
+  std::optional<Term> tiles_of_place_;
+  Term consumer_, row_, column_;  // row_, column_: this thread's first in the tile
 };
 
 }  // namespace lay::ir
