@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "frontend/algebra/support/trace.h"
-#include "frontend/sema/statement.h"
 #include "frontend/sema/stdlib.h"
 
 namespace lay::sema {
@@ -42,14 +41,11 @@ void Prelude::read(const std::string& name, Definition& definition) {
   const trace::Quiet quiet;
   auto& tree = trees_[definition.library];
   if (!tree) tree = library_tree(session_, definition.library);
-  const auto module = std::make_shared<Module>();
-  for (const syntax::Statement& statement : tree->statements) {
+  definition.module = load_tree(session_, tree, [&](const syntax::Statement& statement) {
     const auto* def = std::get_if<syntax::Def>(&statement.node);
     const auto* record = std::get_if<syntax::Record>(&statement.node);
-    if ((def && def->name.text == name) || (record && record->name.text == name))
-      evaluate_statement(session_, module, tree, statement);
-  }
-  definition.module = module;
+    return (def && def->name.text == name) || (record && record->name.text == name);
+  });
 }
 
 const Module::Entry* Prelude::find(const std::string& name) {

@@ -2,6 +2,7 @@
 // this folder.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -153,6 +154,11 @@ Definition definition_of(const Frame& frame, syntax::ExpressionId id);
 // Every name that the frame can see.
 std::vector<std::string> visible_names(Session& session, const Frame& frame);
 
+// The names that the statements of a file define, those that `wanted` picks where it is given;
+// throws the first error (use.cpp).
+std::shared_ptr<Module> load_tree(
+    Session& session, const std::shared_ptr<const syntax::Tree>& tree,
+    const std::function<bool(const syntax::Statement&)>& wanted = nullptr);
 // The tree of a file of the standard library, whose text joins the session's sources.
 std::shared_ptr<const syntax::Tree> library_tree(Session& session, const std::string& name);
 

@@ -75,20 +75,6 @@ void pass_on(const Diagnostics& diagnostics) {
     if (d.severity == Severity::error) throw DiagnosticError(d);
 }
 
-std::shared_ptr<Module> load_tree(Session& session,
-                                  const std::shared_ptr<const syntax::Tree>& tree) {
-  auto module = std::make_shared<Module>();
-  try {
-    for (const syntax::Statement& statement : tree->statements) {
-      pass_on(evaluate_statement(session, module, tree, statement).diagnostics);
-    }
-  } catch (...) {
-    module->clear();
-    throw;
-  }
-  return module;
-}
-
 std::shared_ptr<Module> load_library(Session& session, const std::string& name) {
   return load_tree(session, library_tree(session, name));
 }
@@ -126,6 +112,21 @@ std::shared_ptr<Module> load_once(Session& session, const std::string& key, cons
 }
 
 }  // namespace
+
+std::shared_ptr<Module> load_tree(Session& session, const std::shared_ptr<const syntax::Tree>& tree,
+                                  const std::function<bool(const syntax::Statement&)>& wanted) {
+  auto module = std::make_shared<Module>();
+  try {
+    for (const syntax::Statement& statement : tree->statements) {
+      if (wanted && !wanted(statement)) continue;
+      pass_on(evaluate_statement(session, module, tree, statement).diagnostics);
+    }
+  } catch (...) {
+    module->clear();
+    throw;
+  }
+  return module;
+}
 
 std::shared_ptr<const syntax::Tree> library_tree(Session& session, const std::string& name) {
   const int file = session.sources.add("stdlib/" + name, *stdlib_text(name));
