@@ -139,11 +139,16 @@ ScalarWork scalar_work(const sema::Kernel& kernel) {
   return work;
 }
 
-std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
-                                      const std::map<std::string, std::int64_t>& given) try {
+namespace {
+
+bool runs_one_thread_an_element(const Plan& plan) {
+  return !plan.variants.empty() && std::holds_alternative<ScalarKernel>(plan.variants.front().how);
+}
+
+// Of a kernel that does this work by one thread an element.
+std::optional<double> slowdown_of(const ScalarWork& work, const Plan& plan, const Target& target,
+                                  const std::map<std::string, std::int64_t>& given) try {
   const sema::Kernel& kernel = *plan.kernel;
-  if (plan.variants.empty() || !std::holds_alternative<ScalarKernel>(plan.variants.front().how))
-    return std::nullopt;
   const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, given));
   sema::check_guards(kernel, sizes);
   const auto value = [&](const Int& amount) -> double {
@@ -152,7 +157,6 @@ std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
     return static_cast<double>(*known);
   };
 
-  const ScalarWork work = scalar_work(kernel);
   const Prediction& prediction = plan.variants.front().prediction;
   const auto rate = target.multiply_adds("thread", ElementType::f32);
   if (!rate) return std::nullopt;
@@ -191,7 +195,17 @@ std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
   return std::nullopt;
 }
 
+}  // namespace
+
+std::optional<double> scalar_slowdown(const Plan& plan, const Target& target,
+                                      const std::map<std::string, std::int64_t>& sizes) {
+  if (!runs_one_thread_an_element(plan)) return std::nullopt;
+  return slowdown_of(scalar_work(*plan.kernel), plan, target, sizes);
+}
+
 std::optional<Slowdown> worst_scalar_slowdown(const Plan& plan, const Target& target) {
+  if (!runs_one_thread_an_element(plan)) return std::nullopt;
+  const ScalarWork work = scalar_work(*plan.kernel);
   constexpr std::int64_t few = 16;
   std::vector<Slowdown> asked;
   for (const std::int64_t size : {4096, 1024, 64}) asked.push_back({1, size, std::nullopt});
@@ -200,7 +214,7 @@ std::optional<Slowdown> worst_scalar_slowdown(const Plan& plan, const Target& ta
   for (Slowdown& at : asked) {
     std::map<std::string, std::int64_t> sizes = {{"", at.size}};
     if (at.small) sizes.insert(*at.small);
-    const auto factor = scalar_slowdown(plan, target, sizes);
+    const auto factor = slowdown_of(work, plan, target, sizes);
     if (!factor || (worst && *factor <= worst->factor)) continue;
     at.factor = *factor;
     worst = at;
