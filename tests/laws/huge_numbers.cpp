@@ -1,6 +1,7 @@
 // Operations on huge literal numbers: a refusal, with its witness and its repairs, takes no longer
 // than the check. Each call has the same bound, whatever the sizes.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
 #include <functional>
@@ -8,6 +9,7 @@
 
 #include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "tests/command/process.h"
 #include "tests/laws/random_layouts.h"
 
 using namespace lay;
@@ -21,13 +23,9 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// 0.2 s, with room for slow machines and unoptimized builds, and ten times as much for sanitized
-// ones. Work that grows with sizes takes hours.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr double kMostSeconds = 20;
-#else
-constexpr double kMostSeconds = 2;
-#endif
+// 0.2 s, with room for slow machines and for builds without optimization or with sanitizers. Work
+// that grows with sizes takes hours.
+constexpr double kMostSeconds = std::max(2.0, 0.2 * test::patience);
 
 int64_t huge(laws::Random& random) {
   constexpr int64_t kNumbers[] = {10000019,
