@@ -133,7 +133,15 @@ Uniformity uniformity(const Kernel& kernel, const Expr& expr, std::span<const Un
                             widest = std::min(widest, known[operand.index]);
                           return widest;
                         },
-                        [](const Read&) { return Uniformity::thread; },
+                        [&](const Read& read) {
+                          const Buffer& buffer = kernel.buffer(read.from.buffer);
+                          if (buffer.space != Space::global || buffer.written)
+                            return Uniformity::thread;
+                          Uniformity widest = Uniformity::grid;
+                          for (const ExprId coordinate : read.from.coordinate)
+                            widest = std::min(widest, known[coordinate.index]);
+                          return widest;
+                        },
                     },
                     expr.node);
 }

@@ -25,8 +25,9 @@ ResultType result_type(ElementFunction function, std::span<const ElementType> op
 bool computes(ElementType type);
 
 // The widest group that certainly sees one value; `known` holds that of the expressions with
-// smaller ids. A read is uniform per thread only, whatever its coordinate: memory may have changed
-// between two threads' reads.
+// smaller ids. A read of what the kernel writes is uniform per thread only, whatever its
+// coordinate: memory may have changed between two threads' reads. What it only reads stays as it
+// is.
 Uniformity uniformity(const Kernel& kernel, const Expr& expr, std::span<const Uniformity> known);
 // Returns those of all expressions, by id.
 std::vector<Uniformity> uniformities(const Kernel& kernel);

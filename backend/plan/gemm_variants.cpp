@@ -14,6 +14,7 @@
 #include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/schedule/policy.h"
+#include "backend/plan/schedule/problems.h"
 #include "backend/plan/schedule/tuned.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/simt/simt_ring.h"
@@ -74,11 +75,12 @@ class GemmPlanner {
     if (!plan_.problems.empty()) return;
     for (const std::string target : {"sm90", "sm80"}) {
       if (has_scales() && !takes_scales(target)) continue;
+      if (form_.segments && !takes_segments(target)) continue;
       // A schedule without `mma` for all sizes has the library's rows under it already: the same
       // rows without it would never be reached.
       if (!completed_.contains(target)) follow(rows(target), target);
     }
-    if (has_scales()) return;
+    if (has_scales() || form_.segments) return;
     const std::array along_k{runs_along_k(kernel_, facts_, form_.a, form_.k),
                              runs_along_k(kernel_, facts_, form_.b, form_.k)};
     const auto policies = simt_policies(accumulator(), along_k);
@@ -153,7 +155,7 @@ class GemmPlanner {
     if (plan_.variants.size() > count) {
       if (said.when.empty()) completed_.insert(target);
     } else if (library.empty()) {
-      plan_.problems.push_back(no_row(said, target));
+      plan_.problems.push_back(no_row(kernel_, form_, said, target));
     } else if (!passed_over_.empty()) {
       // A row fails for its own entries or for those of the script. The latter stand at a line of
       // the script, and are what the user can mend.
@@ -164,33 +166,11 @@ class GemmPlanner {
     if (superfluous) plan_.variants = std::move(before);
   }
 
-  Problem no_row(const TensorSchedule& said, const std::string& target) const {
-    const auto type = [&](sema::NodeId factor) {
-      return std::string(element_name(kernel_.loaded(factor).element));
-    };
-    return {"schedule-entry",
-            "a schedule for " + target + " without `mma` is completed by a row of the library, " +
-                "which has none for " + type(form_.a) + " by " + type(form_.b) + " into " +
-                std::string(element_name(accumulator())),
-            said.where,
-            {},
-            {{"help", "name an atom of these types as `mma`, or schedule the kernel for simt"}},
-            {}};
-  }
-
-  static Problem repack_without_atom(const TensorSchedule& said) {
-    return {"schedule-entry",
-            "`repack` goes with `mma`: without it rows of the library choose what they repack",
-            said.at(said.repack_a ? "repack A" : "repack B"),
-            {},
-            {{"help", "name the atom as `mma`, or leave `repack` out"}},
-            {}};
-  }
-
   // Adds the rows measured on this GPU for products of this class, before the library's policies.
   void add_variants_from_tuned() {
-    // Rows are measured for products without scales.
-    const auto of = has_scales() ? std::nullopt : tuned_class(kernel_, form_, target_);
+    // Rows are measured for products without scales, whose rows are all of one segment.
+    const auto of =
+        has_scales() || form_.segments ? std::nullopt : tuned_class(kernel_, form_, target_);
     if (!of) return;
     for (const std::string& family : tuned_families(target_)) {
       // Tensor cores multiply operands that are narrower than their sum: f32 by f32 has no row
@@ -275,8 +255,9 @@ class GemmPlanner {
       if (superfluous) plan_.variants.resize(count);
       return;
     }
-    const auto copies =
-        target == "sm90" ? copy_choices(kernel_, form_, schedule, facts_) : CopyChoices{};
+    const auto copies = target == "sm90" && !form_.segments
+                            ? copy_choices(kernel_, form_, schedule, facts_)
+                            : CopyChoices{};
     // `needed`: no sizes let TMA read an operand as it lies (X[k,m] read along k, an odd literal
     // pitch), so that only repacked operands can be used.
     if (!copies.needed || copies.all.empty()) {
@@ -296,6 +277,10 @@ class GemmPlanner {
   // The accesses that the schedule says, or both, and the operands that it repacks, or none.
   void add_variants_as_said(const TensorSchedule& schedule, const std::string& target) {
     const bool repacks = schedule.repack_a || schedule.repack_b;
+    if (repacks && form_.segments) {
+      plan_.problems.push_back(repack_of_segments(schedule));
+      return;
+    }
     const auto factors =
         repacks ? said_factors(kernel_, form_, schedule, facts_, plan_.problems) : std::nullopt;
     if (repacks && !factors) return;
@@ -360,7 +345,7 @@ class GemmPlanner {
   }
 
   Predicate here(const Predicate& condition) const {
-    Int batches = 1;
+    Int batches = form_.segments ? form_.segments->count : Int(1);
     for (sema::IndexId index : form_.batch) batches *= extent(index);
     // A policy's condition is written over its own M, N, K, batches and number of SMs: these take
     // the kernel's extents, so that `M * N >= 128 * 256 * sms` becomes a condition on the kernel's
@@ -434,7 +419,7 @@ class GemmPlanner {
         if (said && (row.elements || width == Width::vectors)) add(row.schedule, target, width);
       }
     }
-    if (target == "sm90") add_variants_on_copies(library);
+    if (target == "sm90" && !form_.segments) add_variants_on_copies(library);
   }
 
   // The same rows once more, as far as they say that products of these sizes are worth copying
@@ -542,16 +527,6 @@ class GemmPlanner {
       return made;
     });
     plan_.variants.push_back(std::move(variant));
-  }
-
-  static Problem no_vectors(const ScheduleHead& schedule) {
-    return {"schedule-entry",
-            "`accesses` in vectors needs a tensor that is contiguous along a mode of the product, "
-            "with strides of whole vectors",
-            schedule.at("accesses"),
-            {},
-            {{"works", "accesses = \"elements\""}},
-            {}};
   }
 
   bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule,

@@ -16,8 +16,13 @@ inline bool takes_scales(const std::string& family) {
   return family == "sm90" || family == "sm80";
 }
 
+// The same of products whose rows lie in segments.
+inline bool takes_segments(const std::string& family) {
+  return family == "sm90";
+}
+
 // Adds variants until one takes all sizes. Where none does, the caller adds one that does. A
-// product with scales gets variants of the families that take them alone.
+// product with scales, or with rows in segments, gets variants of the families that take it alone.
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target);
 
 }  // namespace lay::plan

@@ -8,6 +8,7 @@
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/gemm_variants.h"
+#include "backend/plan/grouped/grouped_variants.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/permute/permute_variants.h"
@@ -191,10 +192,26 @@ void plan_scaled(Plan& plan, const Gemm& gemm, Facts& facts, const Target& targe
   append(plan, std::move(rest));
 }
 
+// A product whose rows lie in segments: on tensor cores that take a segment's rows in tiles of
+// their own, and behind that, for sizes and pointers that those do not take, as any other kernel.
+// Schedules for these tensor cores are of the first. Returns whether there are any variants of it.
+bool plan_grouped(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
+  const auto for_segments = [](const sema::Schedule& each) { return takes_segments(each.target); };
+  Plan grouped{with_schedules(plan.kernel, for_segments), {}, {}};
+  if (!add_grouped_variants(grouped, facts, target)) return false;
+  append(plan, std::move(grouped));
+  if (!plan.problems.empty() || is_complete(plan)) return true;
+  Plan rest{with_schedules(plan.kernel, std::not_fn(for_segments)), {}, {}};
+  plan_launches(rest, reason, facts, target);
+  append(plan, std::move(rest));
+  return true;
+}
+
 // A kernel that is no product: where it is a product of a product, in one launch on Hopper, and
 // behind that, for sizes and pointers that it does not take, in several. Schedules with a tile of
 // rows and columns are of the first.
 void plan_others(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
+  if (plan_grouped(plan, reason, facts, target)) return;
   if (add_chained_variants(plan, facts, target)) return plan_launches(plan, reason, facts, target);
   if (!plan.problems.empty() || is_complete(plan)) return;
   Plan rest{with_schedules(plan.kernel, std::not_fn(is_for_chained_products)), {}, {}};

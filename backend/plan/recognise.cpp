@@ -27,18 +27,34 @@ namespace {
 struct Factor {
   NodeId value = -1, load = -1;
   std::vector<IndexId> indices;
+  NodeId by_row = -1;  // a coordinate that is read from memory
   bool has(IndexId index) const {
     return std::find(indices.begin(), indices.end(), index) != indices.end();
   }
 };
 
-// A factor whose coordinates are bare, distinct indices.
-std::variant<Factor, NotGemm> factor(const Kernel& kernel, NodeId value) {
+// The index of a coordinate that is an element of a tensor of one mode at that index, or at a place
+// that is such an element itself; else -1.
+IndexId index_of_row(const Kernel& kernel, NodeId coordinate) {
+  const auto load = load_under_casts(kernel, coordinate);
+  if (!load || kernel.load(*load).coordinate.size() != 1) return -1;
+  const NodeId at = kernel.load(*load).coordinate[0];
+  const IndexId bare = bare_index(kernel, at);
+  return bare >= 0 ? bare : index_of_row(kernel, at);
+}
+
+// A factor whose coordinates are bare, distinct indices; but for one, where segments may be.
+std::variant<Factor, NotGemm> factor(const Kernel& kernel, NodeId value, FurtherFactors further) {
   auto load = load_under_casts(kernel, value);
   if (!load) return NotGemm{"a factor of the product is not a plain element of a tensor"};
   Factor made{value, *load, {}};
   for (NodeId coordinate : std::get<Load>(kernel.nodes[*load].what).coordinate) {
     IndexId index = bare_index(kernel, coordinate);
+    if (index < 0 && further == FurtherFactors::segments && made.by_row < 0 &&
+        index_of_row(kernel, coordinate) >= 0) {
+      made.by_row = coordinate;
+      continue;
+    }
     if (index < 0) return NotGemm{"a coordinate of a factor is not a bare index"};
     if (made.has(index)) return NotGemm{"a factor has one index twice"};
     made.indices.push_back(index);
@@ -59,8 +75,9 @@ bool same_indices(const Kernel& kernel) {
 // The stride with which an index steps through a factor's memory.
 Int step(const Kernel& kernel, const Factor& factor, IndexId index) {
   const auto& load = std::get<Load>(kernel.node(factor.load).what);
-  const auto mode =
-      std::find(factor.indices.begin(), factor.indices.end(), index) - factor.indices.begin();
+  const auto mode = std::find_if(load.coordinate.begin(), load.coordinate.end(),
+                                 [&](NodeId each) { return bare_index(kernel, each) == index; }) -
+                    load.coordinate.begin();
   const Layout& layout = kernel.tensor(load.tensor).layout;
   // A nested mode counts by its fastest leaf.
   return leaves(layout[static_cast<int>(mode)].stride)[0].value();
@@ -106,6 +123,10 @@ std::variant<GemmForm, NotGemm> place_indices(const Kernel& kernel, const Facts&
   form.a = left.load;
   form.b_value = right.value;
   form.b = right.load;
+  // A tile has the rows of one segment, which selects a part of B.
+  if (left.by_row >= 0 || (right.by_row >= 0 && index_of_row(kernel, right.by_row) != form.m))
+    return NotGemm{"the rows that select a part of a factor are not those of the other one"};
+  form.by_row = right.by_row;
   return form;
 }
 
@@ -120,7 +141,7 @@ std::variant<std::array<Factor, 2>, NotGemm> operands_among(const Kernel& kernel
       form.scales.push_back(std::move(*scale));
       continue;
     }
-    auto operand = factor(kernel, each);
+    auto operand = factor(kernel, each, FurtherFactors::none);
     if (auto* no = std::get_if<NotGemm>(&operand)) return *no;
     found.push_back(std::get<Factor>(std::move(operand)));
   }
@@ -179,7 +200,8 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   if (!product || product->function != ElementFunction::mul)
     return NotGemm{"its sum is not of a product"};
   if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
-  auto left = factor(kernel, product->operands[0]), right = factor(kernel, product->operands[1]);
+  auto left = factor(kernel, product->operands[0], further),
+       right = factor(kernel, product->operands[1], further);
   const bool plain = std::holds_alternative<Factor>(left) && std::holds_alternative<Factor>(right);
   if (!plain && further == FurtherFactors::scales) {
     auto both = operands_among(kernel, multiplicands(kernel, contraction.body), form);

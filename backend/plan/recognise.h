@@ -12,7 +12,7 @@
 //                                               l is a batch, for K is less than M*K
 //
 // Where it is asked for, the product may have further factors that are constant within groups of k
-// (scales/group_scale.h).
+// (scales/group_scale.h), or B a coordinate that is read from memory for each m (GemmForm::by_row).
 #pragma once
 
 #include <optional>
@@ -21,6 +21,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/plan/grouped/row_segments.h"
 #include "backend/plan/scales/group_scale.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
@@ -40,6 +41,8 @@ struct GemmForm {
   sema::NodeId a_value = -1, b_value = -1;  // the factors
   sema::NodeId a = -1, b = -1;              // their loads
   std::vector<GroupScale> scales;           // further factors, in the order of the product
+  sema::NodeId by_row = -1;                 // the load segment[m] that is a coordinate of B
+  std::optional<RowSegments> segments;      // of the rows, where they have such a coordinate
 };
 
 struct NotGemm {
@@ -49,8 +52,8 @@ struct NotGemm {
 // The same product with its factors in the other order: the output transposed.
 GemmForm swapped(GemmForm form);
 
-// Which factors a product may have beside its two operands.
-enum class FurtherFactors { none, scales };
+// What a product may have beside its two operands at bare indices.
+enum class FurtherFactors { none, scales, segments };
 
 std::variant<GemmForm, NotGemm> recognise(const sema::Kernel& kernel, const Facts& facts,
                                           FurtherFactors further = FurtherFactors::none);

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
+#include "backend/plan/grouped/row_segments.h"
 #include "backend/plan/scales/product_scale.h"
 #include "frontend/algebra/layouts/layout.h"
 #include "frontend/sema/kernel/atom.h"
@@ -27,6 +29,7 @@ struct TensorGemm {
                         // thread (of the atom, group), value (of the atom, (i, j))
   std::vector<int>
       vectors;  // of each assignment, from registers: elements along n that one access writes
+  std::optional<RowSegments> segments;  // of the rows, in tiles of their own (sm90)
   Layout
       order;  // the block or cluster that takes a tile -> (tile m, tile n, batch...): basis strides
 

@@ -183,6 +183,14 @@ std::vector<RecordPtr> library_records(const std::string& library, const std::st
   return records;
 }
 
+KernelPtr library_kernel(const std::string& library, const std::string& name) {
+  const std::string dotted = library.substr(library.rfind('.') + 1) + "." + name;
+  const Value value = ask(library, dotted);
+  const auto* family = value.as<KernelFamilyPtr>();
+  if (!family || !(*family)->checked) throw std::logic_error("internal: no kernel " + dotted);
+  return (*family)->checked;
+}
+
 Predicate under(const Predicate& condition, const ProblemSize& given) {
   std::map<DimId, std::string> dims;
   condition.collect_dims(dims);
@@ -206,7 +214,8 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
               ", a_along_k = " + truth(kind.a_along_k) + ", b_along_k = " + truth(kind.b_along_k) +
               ", inputs = " + truth(kind.inputs) + ", in_parts = " + truth(kind.in_parts) +
               ", batched = " + truth(kind.batched) + ", scaled = " + truth(kind.scaled) +
-              ", columns_alike = " + std::to_string(kind.columns_alike) + ")");
+              ", columns_alike = " + std::to_string(kind.columns_alike) +
+              ", segments = " + truth(kind.segments) + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {

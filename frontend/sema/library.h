@@ -41,6 +41,10 @@ std::string library_path(const std::string& name);
 // The records that a library lists under a name: `let gpus = (h200, h100)` of targets.sm90.
 std::vector<RecordPtr> library_records(const std::string& library, const std::string& list);
 
+// The kernel of that name of a library; without type parameters. std::logic_error where it has
+// none: libraries whose kernels are asked for are the project's own.
+KernelPtr library_kernel(const std::string& library, const std::string& name);
+
 // A row of stdlib/policies/<target>.lay: a schedule by name, for the sizes for which its condition
 // holds. Conditions are over the library's dims M, N, K, L and SMs, which are
 // `ProblemSize`.
@@ -67,8 +71,8 @@ Predicate under(const Predicate& condition, const ProblemSize& given);
 // (`plan::arithmetic_outside`), whether a mask skips products, the bits of the widest output's
 // elements, which factors run along k, whether the epilogue reads inputs of two modes or more,
 // whether the sum is added up in parts beside the tensor cores' own, whether there are batches, be
-// it one, whether parts of the sum are multiplied by scales, and from multiples of which number on
-// as many columns have the same scales (0: all have).
+// it one, whether parts of the sum are multiplied by scales, from multiples of which number on
+// as many columns have the same scales (0: all have), and whether the rows lie in segments.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
@@ -80,6 +84,7 @@ struct ProductKind {
   bool batched = false;
   bool scaled = false;
   int columns_alike = 0;
+  bool segments = false;
 };
 
 // The rows for such products in the library's order, without those whose conditions hold for no

@@ -188,9 +188,9 @@ TEST_CASE("field mode: epilogues", "[field]") {
 }
 
 TEST_CASE("field mode: products of several launches", "[field]") {
-  check_script("tests/agreement/products.lay", {{{"M", 5}, {"N", 7}, {"K", 3}}});
+  check_script("tests/agreement/products/products.lay", {{{"M", 5}, {"N", 7}, {"K", 3}}});
 }
 
 TEST_CASE("field mode: products with scales", "[field]") {
-  check_script("tests/agreement/scaled.lay", {{{"M", 9}, {"N", 2}, {"K", 3}, {"G", 64}}});
+  check_script("tests/agreement/products/scaled.lay", {{{"M", 9}, {"N", 2}, {"K", 3}, {"G", 64}}});
 }

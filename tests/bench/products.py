@@ -46,6 +46,8 @@ KERNELS = {
     "w8a16_groups": (gemm("M", "N", 128, "K"), {"torch equal GEMM": 1.5}),
     "attention_shared": (lambda s: 8 * attention(128)(s) / 2, {"torch cuDNN": 0.75}),
     "grouped": (gemm("T", "N", "K"), {"torch": 0.95}),
+    "unsorted": (gemm("T", "N", "K"), {}),
+    "gated": (gemm("T", "N", "K"), {}),
 }
 for head in (64, 128, 256):
     of_all = attention(head)

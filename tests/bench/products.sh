@@ -31,6 +31,10 @@ groups() {
   echo "conv conv B=32,S=56,C=128,F=128 B=32,S=28,C=256,F=256 B=64,S=14,C=512,F=512" \
     "B=16,S=64,C=512,F=512"
   echo "grouped grouped T=2048,E=16,N=4096,K=7168 T=8192,E=16,N=4096,K=7168"
+  echo "grouped unsorted T=2048,E=16,N=4096,K=7168 T=8192,E=16,N=4096,K=7168" \
+    "T=4096,E=64,N=1536,K=2048"
+  echo "grouped gated T=2048,E=16,N=4096,K=7168 T=8192,E=16,N=4096,K=7168" \
+    "T=4096,E=64,N=1536,K=2048"
   echo "w8a16 w8a16 M=1,N=4096,K=14336 M=16,N=4096,K=14336 M=64,N=4096,K=14336"
   echo "einsum over_two M=4096,N=4096,K=32,L=128"
   echo "einsum transposed B=8,M=512,N=4096,K=4096"

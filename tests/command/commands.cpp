@@ -183,9 +183,10 @@ TEST_CASE("a kernel that runs one thread an element is warned of, and refused wi
   }
   // The sizes are those at which the kernel is worst: fewer experts than rows.
   put(folder / "grouped.lay",
-      "kernel grouped<T, E, N, K>(X: bf16 (T,K), start: s32 (E + 1), W: bf16 (E,N,K)) -> Y: bf16 "
-      "(T,N) {\n  let expert[t] = segment_of[e](start[e], t)\n"
-      "  Y[t,n] = sum[k](X[t,k] * W[expert[t],n,k])\n}\n");
+      "kernel grouped<T, E, N, K>(X: bf16 (T,K), start: s32 (E + 1), order: s32 K, W: bf16 "
+      "(E,N,K)) "
+      "-> Y: bf16 (T,N) {\n  let expert[t] = segment_of[e](start[e], t)\n"
+      "  Y[t,n] = sum[k](X[t,k] * W[expert[t],n,order[k]])\n}\n");
   const Finished grouped = folder.lay({"check", "grouped.lay", "--strict"});
   CHECK(grouped.code == 1);
   CHECK(grouped.error.find("where E is 16 and every other size is 4096") != std::string::npos);

@@ -14,7 +14,7 @@ const auto script = source("tests/agreement/sm80.lay");
 
 // The kernels of products with scales whose schedules are for this family.
 std::vector<lay::sema::KernelPtr> scaled_kernels() {
-  auto kernels = kernels_of(source("tests/agreement/scaled.lay"));
+  auto kernels = kernels_of(source("tests/agreement/products/scaled.lay"));
   std::erase_if(kernels, [](const auto& each) { return !each->name.starts_with("sm80_"); });
   return kernels;
 }

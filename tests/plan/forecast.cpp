@@ -320,13 +320,13 @@ TEST_CASE("sums inside sums are counted as their loops run") {
   CHECK(softmax.only(machine()).multiply_adds == 1024.0 * 1024 * 1024);
   CHECK(plan::scalar_slowdown(softmax.plan, *find_target("h200"), {{"", 4096}}).value() > 30);
 
-  // Weights of a few experts that every row reads, by tensor cores if they could: with as many
-  // experts as rows each weight is read once.
+  // Weights of a few experts that every row reads, by tensor cores if they took sums in an order
+  // from memory: with as many experts as rows each weight is read once.
   const auto grouped = planned(
-      "kernel f<T, E, N, K>(X: bf16 (T,K), start: s32 (E + 1), W: bf16 (E,N,K)) -> Y: bf16 (T,N) "
-      "{\n"
+      "kernel f<T, E, N, K>(X: bf16 (T,K), start: s32 (E + 1), order: s32 K, W: bf16 (E,N,K)) -> "
+      "Y: bf16 (T,N) {\n"
       "  let expert[t] = segment_of[e](start[e], t)\n"
-      "  Y[t,n] = sum[k](X[t,k] * W[expert[t],n,k])\n}\n",
+      "  Y[t,n] = sum[k](X[t,k] * W[expert[t],n,order[k]])\n}\n",
       {{"T", 64}, {"E", 4}, {"N", 64}, {"K", 64}});
   const Target& h200 = *find_target("h200");
   const auto slowdown = [&](std::map<std::string, std::int64_t> sizes) {

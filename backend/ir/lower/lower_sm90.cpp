@@ -176,9 +176,9 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
   const auto live = [&](const std::vector<Term>& at) {
     Term inside = number(0) == 0;
     for (size_t i = 0; i < at.size(); ++i) {
-      const Int count =
-          i < 2 ? plan::tiles(declared_.kernel, i == 0 ? gemm_.m : gemm_.n, tile[i])
-                : declared_.kernel.indices[static_cast<size_t>(gemm_.batch[i - 2])].extent;
+      Int count = i < 2 ? plan::tiles(declared_.kernel, i == 0 ? gemm_.m : gemm_.n, tile[i])
+                        : declared_.kernel.index(gemm_.batch[i - 2]).extent;
+      if (i == 0 && gemm_.segments) count += gemm_.segments->count;
       inside = inside && at[i] < b_.size(count);
     }
     return inside;
@@ -193,30 +193,79 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
         const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
                                         along_n_of_cluster(rank)};
         Tile made;
-        for (size_t i = 0; i < 2; ++i) {
-          made.first[i] = b_.let(declared_.name(i == 0 ? "m_first" : "n_first"),
-                                 (at[i] * gemm_.cluster[i] + block[i]) * gemm_.tile[i]);
-        }
         made.batch.assign(at.begin() + 2, at.end());
-        Term steps = tiles_k_;
-        if (gemm_.mask) {
-          declared_.from(declared_.kernel.node(gemm_.mask->condition).where,
-                         "no products where the mask leaves none");
-          steps = b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
-        }
-        made.k_first = number(0);
-        made.steps = steps;
-        // Part p of P takes the K tiles from floor(steps * p / P) to floor(steps * (p + 1) / P):
-        // the parts differ by one K tile at most, and cover all of them where P does not divide.
-        if (gemm_.split) {
-          declared_.from(declared_.kernel.where, "this block's part of K");
-          const Term part = rank / gemm_.multicast_size();
-          made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
-          made.steps = b_.let(declared_.name("k_steps"),
-                              steps * (part + 1) / gemm_.cluster[2] - made.k_first);
-        }
-        body(made);
+        with_rows(made, {at[0], at[1]}, block, [&] {
+          Term steps = tiles_k_;
+          if (gemm_.mask) {
+            declared_.from(declared_.kernel.node(gemm_.mask->condition).where,
+                           "no products where the mask leaves none");
+            steps =
+                b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
+          }
+          made.k_first = number(0);
+          made.steps = steps;
+          // Part p of P takes the K tiles from floor(steps * p / P) to floor(steps * (p + 1) / P):
+          // the parts differ by one K tile at most, and cover all of them where P does not divide.
+          if (gemm_.split) {
+            declared_.from(declared_.kernel.where, "this block's part of K");
+            const Term part = rank / gemm_.multicast_size();
+            made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
+            made.steps = b_.let(declared_.name("k_steps"),
+                                steps * (part + 1) / gemm_.cluster[2] - made.k_first);
+          }
+          body(made);
+        });
       });
+}
+
+// Runs the body for the rows and columns of a tile at these coordinates in the order. Where rows
+// lie in segments, a row of tiles has the rows of one, or none.
+void Sm90Lowering::with_rows(Tile& tile, const std::array<Term, 2>& at,
+                             const std::array<Term, 2>& block, const std::function<void()>& body) {
+  for (size_t i = 0; i < 2; ++i) {
+    if (i == 0 && gemm_.segments) continue;
+    tile.first[i] = b_.let(declared_.name(i == 0 ? "m_first" : "n_first"),
+                           (at[i] * gemm_.cluster[i] + block[i]) * gemm_.tile[i]);
+  }
+  tile.end = declared_.extent(gemm_.m);
+  if (!gemm_.segments) return body();
+  const plan::RowSegments& segments = *gemm_.segments;
+  const auto entry = [&](sema::TensorId table, Term segment) {
+    return b_.read({declared_.tensors[static_cast<size_t>(table)], {segment}});
+  };
+  const Span& where = declared_.kernel.node(gemm_.b.load).where;
+  declared_.from(where, "the segment that has the row of tiles");
+  tile.segment = segment_of(at[0]);
+  declared_.from(where, "its rows");
+  b_.when(tile.segment < b_.size(segments.count), [&] {
+    const Term before = at[0] - entry(segments.first_tile, tile.segment);
+    const Term first = b_.let(declared_.name("row_first"),
+                              entry(segments.first_row, tile.segment) + before * segments.rows);
+    tile.end = b_.let(declared_.name("row_end"),
+                      b_.min(first + segments.rows, entry(segments.first_row, tile.segment + 1)));
+    tile.first[0] = b_.let(declared_.name("m_first"), first + block[0] * gemm_.tile[0]);
+    body();
+  });
+}
+
+// The last segment whose tiles do not begin behind a row of tiles; the number of segments behind
+// the last one's tiles. Each step finds two digits in base 2 by three reads, none of which waits
+// for another.
+Term Sm90Lowering::segment_of(Term row) {
+  constexpr int probes = 3;
+  const Term count = b_.size(gemm_.segments->count);
+  const auto table = static_cast<size_t>(gemm_.segments->first_tile);
+  Term found = number(0);
+  for (int step = (plan::most_segments + 1) / (probes + 1); step > 0; step /= probes + 1) {
+    Term next = found;
+    for (int probe = 1; probe <= probes; ++probe) {
+      const Term at = found + probe * step;
+      const Term begins = b_.read({declared_.tensors[table], {b_.min(at, count)}});
+      next = next + b_.select(at <= count && begins <= row, number(step), number(0));
+    }
+    found = b_.let(step == 1 ? declared_.name("segment") : declared_.fresh("found"), next);
+  }
+  return found;
 }
 
 // ---- the producer warpgroup
@@ -271,6 +320,8 @@ std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const
     const sema::IndexId index = plan::bare_index(declared_.kernel, each);
     if (index == gemm_.k || index == plan.outer) {
       made.push_back(index == gemm_.k ? k : outer);
+    } else if (index < 0) {
+      made.push_back(tile.segment);
     } else {
       made.push_back(batch_at(tile, index));
     }

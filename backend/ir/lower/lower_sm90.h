@@ -44,10 +44,13 @@ class Sm90Lowering {
     BufferId global, stages;
     int map = -1;
   };
-  // A tile of the block: the first element of its outer indices, and its batch.
+  // A tile of the block: the first element of its outer indices, the row behind its last one, its
+  // batch, and the segment that its rows are of, where they lie in segments.
   struct Tile {
     std::array<Term, 2> first;
+    Term end;
     std::vector<Term> batch;
+    Term segment;
     Term k_first;  // K tile
     Term steps;    // K tiles: none where no product counts
   };
@@ -78,12 +81,16 @@ class Sm90Lowering {
   Term has_products(const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
   void each_tile(const std::function<void(const Tile&)>& body);
+  void with_rows(Tile& tile, const std::array<Term, 2>& at, const std::array<Term, 2>& block,
+                 const std::function<void()>& body);
+  Term segment_of(Term row);
   Term batch_at(const Tile& tile, sema::IndexId index) const;
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer,
                                  Term k) const;
 
   // The epilogue (lower_sm90_epilogue.cpp).
   void prepare_values();
+  Term vector_coordinate(sema::NodeId coordinate, const Tile& tile, Term at);
   void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
   Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
                 Term accumulator, const Term* v = nullptr);
@@ -151,17 +158,18 @@ class Sm90Lowering {
                         const std::function<void(Term row, std::vector<ExprId> element)>& body);
   void store_boxes(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
   void store_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer);
-  // A run of an access: where in the consumer's 64 rows, where in the tensor, and whether inside
-  // it.
+  // A run of an access: where in the consumer's 64 rows, at which row and column, and whether those
+  // are the tile's.
   struct Run {
     std::array<Term, 2> at;
-    std::vector<ExprId> element;
+    Term m, n;
     Term inside;
   };
   Run run_at(const Staged& staged, const Tile& tile, const Pass& at, Term access);
   int mode_along(const plan::StagedTensor& plan) const;
   std::vector<ExprId> element_at(const std::vector<sema::IndexId>& indices, const Tile& tile,
                                  Term m, Term n) const;
+  Term row_of_output(Term m);
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
 
   // Inputs that come through shared memory (lower_sm90_inputs.cpp).

@@ -3,6 +3,7 @@
 #include "backend/ir/lower/lower_sm90.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/sm90/sm90_vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
@@ -53,9 +54,13 @@ void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& rep
     b_.loop("e", number(0), number(size(vector.read).value()),
             {.step = vector.together, .unrolled = true}, [&](Term e) {
               const Term at = first + b_.at(vector.read, e);
-              PlainCopy& made = b_.copy({each.held, {e}},
-                                        {declared_.tensors[static_cast<size_t>(load.tensor)], {at}},
-                                        vector.together);
+              std::vector<ExprId> element;
+              for (const sema::NodeId coordinate : load.coordinate)
+                element.push_back(vector_coordinate(coordinate, tile, at));
+              PlainCopy& made =
+                  b_.copy({each.held, {e}},
+                          {declared_.tensors[static_cast<size_t>(load.tensor)], std::move(element)},
+                          vector.together);
               // The vector is whole or outside: the plan reads together only where the extent is a
               // multiple.
               made.guard.predicate = at < declared_.extent(index);
@@ -64,9 +69,18 @@ void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& rep
   }
 }
 
+// A coordinate of an input that is read ahead, at a row or column that may lie outside.
+Term Sm90Lowering::vector_coordinate(sema::NodeId coordinate, const Tile& tile, Term at) {
+  if (gemm_.segments && coordinate == gemm_.segments->by_row) return tile.segment;
+  if (!plan::is_row_of_output(declared_.kernel, gemm_, coordinate)) return at;
+  const Term inside = b_.min(at, declared_.extent(gemm_.m) - 1);
+  return b_.read({declared_.tensors[static_cast<size_t>(gemm_.segments->row_of)], {inside}});
+}
+
 Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
                             Term accumulator, const Term* v) {
   std::vector<sema::NodeId> given{gemm_.contraction};
+  if (gemm_.segments) given.push_back(gemm_.segments->by_row);
   if (v) {
     for (const Ahead& each : ahead_) given.push_back(each.plan->load);
     for (const Input& each : inputs_) given.push_back(each.load);
@@ -86,6 +100,11 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
   element.bind(gemm_.n, n);
   for (size_t i = 0; i < gemm_.batch.size(); ++i) element.bind(gemm_.batch[i], tile.batch[i]);
   element.know(gemm_.contraction, accumulator);
+  // One segment for all rows of a tile.
+  if (gemm_.segments) {
+    const sema::NodeId by_row = gemm_.segments->by_row;
+    element.know(by_row, b_.cast(tile.segment, declared_.kernel.node(by_row).type));
+  }
   return element.value(assignment.value, declared_.tensor(assignment.target).element);
 }
 
@@ -197,7 +216,7 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
     // that both are inside or both outside.
     const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
     const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
-    b_.when(m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n), [&] {
+    b_.when(m < tile.end && n < declared_.extent(gemm_.n), [&] {
       for (size_t o = 0; o < kernel.assignments.size(); ++o) {
         declared_.from(kernel.assignments[o].where);
         for (int e = 0; e < together; ++e) {
@@ -207,12 +226,13 @@ void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int va
       }
       // All values before the first store: an assignment may read the element that another one
       // writes.
+      const Term row = row_of_output(m);
       for (size_t o = 0; o < kernel.assignments.size(); ++o) {
         const sema::Assignment& assignment = kernel.assignments[o];
         declared_.from(assignment.where);
         const auto place = [&](int e) {
           return Ref{declared_.tensors[static_cast<size_t>(assignment.target)],
-                     element_at(assignment.indices, tile, m, n + e)};
+                     element_at(assignment.indices, tile, row, n + e)};
         };
         const auto mode = std::find(assignment.indices.begin(), assignment.indices.end(), gemm_.n) -
                           assignment.indices.begin();

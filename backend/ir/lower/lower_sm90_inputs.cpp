@@ -166,10 +166,10 @@ void Sm90Lowering::load_input_runs(const Tile& tile, const Pass& at) {
       // `together` loads are in flight at once.
       b_.loop("access", number(0), number(together), {.unrolled = true}, [&](Term one) {
         const Run run = run_at(each, tile, at, some + one);
-        PlainCopy& made =
-            b_.copy({each.run, {number(0), one}},
-                    {declared_.tensors[static_cast<size_t>(plan.tensor)], run.element}, plan.run, 0,
-                    mode_along(plan));
+        PlainCopy& made = b_.copy({each.run, {number(0), one}},
+                                  {declared_.tensors[static_cast<size_t>(plan.tensor)],
+                                   element_at(plan.indices, tile, run.m, run.n)},
+                                  plan.run, 0, mode_along(plan));
         made.guard.predicate =
             at.width == plan.run_columns() ? run.inside : run.at[1] < at.width && run.inside;
         made.guard.zero_fill = true;

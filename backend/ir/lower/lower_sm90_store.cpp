@@ -218,7 +218,7 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values
     const Term m = b_.let(declared_.index_name(gemm_.m), position(tile, 0, value, at.i));
     const Term n = b_.let(declared_.index_name(gemm_.n), position(tile, 1, value, at.j));
     b_.when(
-        m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n), [&] { assign(m, n); },
+        m < tile.end && n < declared_.extent(gemm_.n), [&] { assign(m, n); },
         [&] {
           for (const Staged& each : outputs_) {
             const ElementType type = declared_.tensor(each.plan->tensor).element;
@@ -304,6 +304,13 @@ std::vector<ExprId> Sm90Lowering::element_at(const std::vector<sema::IndexId>& i
   return made;
 }
 
+// The row of the outputs that a row inside the tile is.
+Term Sm90Lowering::row_of_output(Term m) {
+  if (!gemm_.segments || gemm_.segments->row_of < 0) return m;
+  const auto table = static_cast<size_t>(gemm_.segments->row_of);
+  return b_.let(declared_.fresh("row"), b_.read({declared_.tensors[table], {m}}));
+}
+
 void Sm90Lowering::store_tile(const Tile& tile, const Pass& at, Term buffer) {
   if (gemm_.store->out_by_tma()) {
     by_one_lane([&] {
@@ -340,8 +347,9 @@ Sm90Lowering::Run Sm90Lowering::run_at(const Staged& staged, const Tile& tile, c
   const Term n =
       b_.let(declared_.index_name(gemm_.n), tile.first[1] + part_[1] + at.j * gemm_.mma.shape[1] +
                                                 at.pass * gemm_.store->width + made.at[1]);
-  made.inside = m < declared_.extent(gemm_.m) && n < declared_.extent(gemm_.n);
-  made.element = element_at(staged.plan->indices, tile, m, n);
+  made.inside = m < tile.end && n < declared_.extent(gemm_.n);
+  made.m = m;
+  made.n = n;
   return made;
 }
 
@@ -361,7 +369,8 @@ void Sm90Lowering::store_runs(const Staged& staged, const Tile& tile, const Pass
     if (whole) take();
     b_.when(whole ? run.inside : run.at[1] < at.width && run.inside, [&] {
       if (!whole) take();
-      b_.copy({declared_.tensors[static_cast<size_t>(plan.tensor)], run.element},
+      b_.copy({declared_.tensors[static_cast<size_t>(plan.tensor)],
+               element_at(plan.indices, tile, row_of_output(run.m), run.n)},
               {staged.run, {number(0)}}, plan.run, mode_along(plan), 0);
     });
   };

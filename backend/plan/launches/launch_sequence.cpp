@@ -60,27 +60,32 @@ Variant at_sizes(const Variant& variant, const Binding& sizes) {
 
 bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) {
   const auto split = split_products(plan.kernel, facts);
-  if (!split) return false;
-  const auto fits_memory = open_conditions(facts, {less_equal(split->stored, most_workspace)});
+  return split && add_sequence(
+                      plan, *split, [&] { return make_plan(split->last, target); }, facts, target);
+}
+
+bool add_sequence(Plan& plan, const SplitProducts& split, const std::function<Plan()>& plan_last,
+                  const Facts& facts, const Target& target) {
+  const auto fits_memory = open_conditions(facts, {less_equal(split.stored, most_workspace)});
   if (!fits_memory) return false;
   // A launch that cannot be planned leaves the kernel to one thread an element, with its reason.
   // All variants of the last launch share the plans before it.
   std::vector<std::shared_ptr<const Plan>> before;
-  for (const sema::KernelPtr& kernel : split->first) {
+  for (const sema::KernelPtr& kernel : split.first) {
     Plan one = make_plan(kernel, target);
     if (!one.problems.empty()) return false;
-    place_in_workspace(one, *split);
+    place_in_workspace(one, split);
     for (Variant& variant : one.variants) variant.is_stage = true;
     before.push_back(std::make_shared<Plan>(std::move(one)));
   }
   // Schedules of the script are those of the last product: the kernel keeps its name.
-  Plan last = make_plan(split->last, target);
+  Plan last = plan_last();
   plan.problems = std::move(last.problems);
   plan.notes = std::move(last.notes);
-  place_in_workspace(last, *split);
+  place_in_workspace(last, split);
   for (Variant& variant : last.variants) {
-    if (!variant.kernel) variant.kernel = split->last;
-    if (!variant.rewritten) variant.rewritten = split->last;
+    if (!variant.kernel) variant.kernel = split.last;
+    if (!variant.rewritten) variant.rewritten = split.last;
     variant.before.insert(variant.before.begin(), before.begin(), before.end());
     for (const Predicate& condition : *fits_memory)
       if (std::find(variant.when.begin(), variant.when.end(), condition) == variant.when.end())

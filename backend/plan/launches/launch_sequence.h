@@ -1,8 +1,9 @@
 // Variants that are several launches, each of which is a plan of its own (Variant::before).
 #pragma once
 
-#include <optional>
+#include <functional>
 
+#include "backend/plan/launches/split_products.h"
 #include "backend/plan/plan.h"
 #include "backend/target/target.h"
 
@@ -17,6 +18,11 @@ Variant at_sizes(const Variant& variant, const Binding& sizes);
 // plans of the launches before. They hold where all that lies between fits `most_workspace`.
 // Returns whether there are any.
 bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target);
+
+// The same of any kernels that leave tensors in workspace to one another, where `plan_last` plans
+// the last one.
+bool add_sequence(Plan& plan, const SplitProducts& split, const std::function<Plan()>& plan_last,
+                  const Facts& facts, const Target& target);
 
 inline constexpr std::int64_t most_workspace = std::int64_t{1} << 34;  // bytes
 

@@ -57,10 +57,11 @@ std::vector<sema::Policy> library_rows(const std::string& target, const sema::Ke
     return runs_along_k(kernel, facts, factor, form.k);
   };
   return sema::library_policies(
-      target, {a, b, accumulator, arithmetic(kernel, form),
-               mask_of(kernel, form.contraction).has_value(), stored_bits(kernel), along_k(form.a),
-               along_k(form.b), reads_matrices(kernel, form), in_parts || scaled,
-               !form.batch.empty(), scaled, static_cast<int>(column_run(kernel, form))});
+      target,
+      {a, b, accumulator, arithmetic(kernel, form), mask_of(kernel, form.contraction).has_value(),
+       stored_bits(kernel), along_k(form.a), along_k(form.b), reads_matrices(kernel, form),
+       in_parts || scaled, !form.batch.empty(), scaled, static_cast<int>(column_run(kernel, form)),
+       form.segments.has_value()});
 }
 
 }  // namespace lay::plan

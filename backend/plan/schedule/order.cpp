@@ -28,6 +28,7 @@ Binding sizes_for(const sema::Kernel& kernel, const std::vector<TileAxis>& axes,
   for (const TileAxis& axis : axes) {
     if (auto dim = extent(kernel, axis.index).dim_id(); dim && axis.tile == 1)
       binding[*dim] = batch;
+    if (auto dim = axis.segments.dim_id()) binding[*dim] = batch;
   }
   bool first = true;
   for (const TileAxis& axis : axes) {
@@ -81,8 +82,9 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
   std::vector<std::int64_t> counts;
   std::map<DimId, std::string> used;
   for (const TileAxis& axis : axes) {
-    counts.push_back(tiles(kernel, axis.index, axis.tile).evaluate(binding).value_or(1));
-    extent(kernel, axis.index).collect_dims(used);
+    const Int count = tiles(kernel, axis.index, axis.tile) + axis.segments;
+    counts.push_back(count.evaluate(binding).value_or(1));
+    count.collect_dims(used);
   }
   const auto seen = visits(substitute(order, numbers), counts);
   if (!seen) return std::nullopt;
@@ -139,7 +141,7 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
 // then the next group. Blocks that run together share a few rows of A and columns of B in L2.
 // Batches are the slowest modes.
 Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high, int rows) {
-  const Int groups = ceil_div(tiles(kernel, tiling.m, tiling.tile[0]), rows);
+  const Int groups = ceil_div(rows_of_tiles(kernel, tiling), rows);
   std::vector<Tuple> shape{high, tiles(kernel, tiling.n, tiling.tile[1]), groups};
   std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(rows, {0})};
   for (std::size_t i = 0; i < tiling.batch.size(); ++i) {
@@ -152,7 +154,7 @@ Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high
 }  // namespace
 
 Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
-  const Int all = tiles(kernel, tiling.m, tiling.tile[0]);
+  const Int all = rows_of_tiles(kernel, tiling);
   // A grid of 3 rows needs no groups of 8, five of which would be empty places.
   if (all.is_literal() && all.value() < rows) rows = std::max(1, static_cast<int>(all.value()));
   return grouped(kernel, tiling, rows, rows);
@@ -161,7 +163,7 @@ Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows)
 Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
   // A persistent cluster spends a turn on each empty place: groups have no more rows than there are
   // tiles, by a minimum that the kernel computes once.
-  return grouped(kernel, tiling, min(tiles(kernel, tiling.m, tiling.tile[0]), rows), rows);
+  return grouped(kernel, tiling, min(rows_of_tiles(kernel, tiling), rows), rows);
 }
 
 int rows_for_clusters(const Tiling& tiling, bool masked) {
@@ -176,6 +178,10 @@ Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
   return ceil_div(extent(kernel, index), tile);
 }
 
+Int rows_of_tiles(const sema::Kernel& kernel, const Tiling& tiling) {
+  return tiles(kernel, tiling.m, tiling.tile[0]) + tiling.segments;
+}
+
 std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
                                   const std::optional<OrderEntry>& said, Grouped grouped, int rows,
                                   const Span& where, std::vector<Problem>& problems) {
@@ -187,7 +193,8 @@ std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tili
 }
 
 std::vector<TileAxis> tile_axes(const Tiling& tiling) {
-  std::vector<TileAxis> axes{{tiling.m, tiling.tile[0]}, {tiling.n, tiling.tile[1]}};
+  std::vector<TileAxis> axes{{tiling.m, tiling.tile[0], tiling.segments},
+                             {tiling.n, tiling.tile[1]}};
   for (sema::IndexId index : tiling.batch) axes.push_back({index, 1});
   return axes;
 }

@@ -16,6 +16,7 @@ struct Tiling {
   sema::IndexId m = -1, n = -1;
   std::vector<sema::IndexId> batch;
   std::array<int, 2> tile{};
+  Int segments = 0;  // that the rows lie in: each may take one row of tiles more
 };
 
 // Groups of `usual_rows` rows of tiles: down a group's rows, then along n, then the next group,
@@ -40,6 +41,7 @@ int rows_for_clusters(const Tiling& tiling, bool masked);
 struct TileAxis {
   sema::IndexId index = -1;
   int tile = 1;
+  Int segments = 0;  // as in Tiling
 };
 std::vector<TileAxis> tile_axes(const Tiling& tiling);
 
@@ -64,7 +66,8 @@ std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tili
                                   const std::optional<OrderEntry>& said, Grouped grouped, int rows,
                                   const Span& where, std::vector<Problem>& problems);
 
-// Tiles along an index.
+// Tiles along an index, and rows of tiles.
 Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);
+Int rows_of_tiles(const sema::Kernel& kernel, const Tiling& tiling);
 
 }  // namespace lay::plan

@@ -32,6 +32,7 @@ class Shaper {
 
  private:
   bool choose_tile();
+  bool choose_segments();
   bool choose_operand(TmaOperand& operand, sema::NodeId load, int axis);
   bool unreadable() const;
   bool choose_slice(TmaOperand& operand, int axis);
@@ -78,6 +79,23 @@ bool Shaper::choose_tile() {
   const std::array<int, 3> least{gemm_.groups[0] * gemm_.mma.shape[0],
                                  gemm_.groups[1] * gemm_.mma.shape[1], k_of_atom};
   return check_tile(at_, gemm_, least, "groups");
+}
+
+// A cluster's rows are those of one segment, of the atom's first operand.
+bool Shaper::choose_segments() {
+  gemm_.segments = at_.form.segments;
+  if (!gemm_.segments) return true;
+  const int rows = gemm_.cluster_tile()[0];
+  if (gemm_.swap_ab) {
+    return at_.wrong("unsupported", "swap_ab",
+                     "the rows of a grouped product are those of the instruction",
+                     {{"help", "leave `swap_ab` out"}});
+  }
+  if (rows == gemm_.segments->rows) return true;
+  return at_.wrong("unsupported", at_.schedule.tile ? "tile" : "schedule",
+                   "the tiles of a grouped product have " + std::to_string(gemm_.segments->rows) +
+                       " rows in all of its schedules, not " + std::to_string(rows),
+                   {{"help", "one number of rows, cluster[0] * tile[0], in each schedule"}});
 }
 
 // The part of the tile that one block loads where several blocks of the cluster need it.
@@ -371,16 +389,18 @@ std::optional<Sm90Gemm> Shaper::run() {
   gemm_.swap_ab = at_.schedule.swap_ab;
   gemm_.alternate_k = at_.schedule.alternate_k.value_or(false);
   const WayThroughK way = gemm_.alternate_k ? WayThroughK::alternates : WayThroughK::ahead;
-  if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_promotion(at_, gemm_, way) ||
-      !choose_operand(gemm_.a, at_.form.a, 0) || !choose_operand(gemm_.b, at_.form.b, 1) ||
-      !choose_accumulators(at_, gemm_) || !choose_scales(at_, gemm_)) {
+  if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_segments() ||
+      !choose_promotion(at_, gemm_, way) || !choose_operand(gemm_.a, at_.form.a, 0) ||
+      !choose_operand(gemm_.b, at_.form.b, 1) || !choose_accumulators(at_, gemm_) ||
+      !choose_scales(at_, gemm_)) {
     return std::nullopt;
   }
   choose_stores();
   choose_split(gemm_);
   // Tiles that a mask empties have no products: only their zeros are stored.
-  gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
-  const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile()};
+  if (!gemm_.segments) gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
+  const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile(),
+                      gemm_.segments ? gemm_.segments->count : Int(0)};
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, persistent_order,
                                  rows_for_clusters(tiling, gemm_.mask.has_value()),
                                  at_.schedule.at("rasterization"), at_.problems);

@@ -79,7 +79,8 @@ struct StagedInput : StagedTensor {
   sema::NodeId load = -1;
 };
 
-// An input of floats that runs along m or along n alone, read before the arithmetic of the elements
+// An input of floats that runs along m or along n alone, perhaps at a tile's segment and at the row
+// of the outputs that a sorted row is, read before the arithmetic of the elements
 // that need it: of the values that a thread takes in a step each row or column once.
 struct StagedVector {
   sema::NodeId load = -1;

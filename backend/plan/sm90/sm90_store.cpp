@@ -189,8 +189,9 @@ struct Route {
   Conditions tma;  // conditions that TMA needs
 };
 
+// `by_tma`: whether it may travel that way.
 std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::TensorId id,
-                              const std::vector<sema::IndexId>& indices, Width width,
+                              const std::vector<sema::IndexId>& indices, bool by_tma,
                               Facts& facts) {
   const sema::Tensor& tensor = kernel.tensor(id);
   const int element = bits(tensor.element);
@@ -200,7 +201,7 @@ std::optional<Route> route_of(const sema::Kernel& kernel, const Sm90Gemm& gemm, 
   route.staged.tensor = id;
   route.staged.indices = indices;
   route.staged.matrices = element == 16;
-  if (width == Width::vectors) {
+  if (by_tma) {
     const auto order = tma_order(kernel, id, facts, route.tma);
     if (order && !is_never(route.tma)) route.staged.order = *order;
   }
@@ -357,8 +358,11 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   std::vector<Route> outputs, inputs;
   for (const sema::Assignment& assignment : kernel.assignments) {
     // Every output has to take this way, or none does: the passes are common.
-    auto route = route_of(kernel, gemm, assignment.target, assignment.indices, width, facts);
-    if (!route) return std::nullopt;
+    // The last tile of a segment ends within a box, behind which are rows of the next segment.
+    auto route = route_of(kernel, gemm, assignment.target, assignment.indices,
+                          width == Width::vectors && !gemm.segments, facts);
+    // Neighbours along m of which some are stored and others are not.
+    if (!route || (gemm.segments && !route->staged.along_n)) return std::nullopt;
     outputs.push_back(std::move(*route));
   }
   std::vector<sema::NodeId> of_inputs;
@@ -367,7 +371,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     std::vector<sema::IndexId> indices;
     for (const sema::NodeId coordinate : load.coordinate)
       indices.push_back(bare_index(kernel, coordinate));
-    auto route = route_of(kernel, gemm, load.tensor, indices, width, facts);
+    auto route = route_of(kernel, gemm, load.tensor, indices, width == Width::vectors, facts);
     // An input that cannot stays with the epilogue, which reads it element by element.
     if (!route) continue;
     inputs.push_back(std::move(*route));

@@ -51,7 +51,30 @@ int read_together(const sema::Tensor& tensor, sema::TensorId id, const StagedVec
   return 1;
 }
 
+// The axis that a load runs along where it has one number for each row or each column: at a bare
+// index of one mode, at the row of the outputs that a sorted row is, or at a tile's segment and one
+// of these.
+std::optional<int> axis_of(const sema::Kernel& kernel, const Sm90Gemm& gemm,
+                           const sema::Load& load) {
+  std::optional<int> axis;
+  for (const sema::NodeId each : load.coordinate) {
+    if (gemm.segments && each == gemm.segments->by_row) continue;
+    const sema::IndexId index = bare_index(kernel, each);
+    const bool row = index == gemm.m || is_row_of_output(kernel, gemm, each);
+    if (axis || (!row && index != gemm.n)) return std::nullopt;
+    axis = row ? 0 : 1;
+  }
+  return axis;
+}
+
 }  // namespace
+
+bool is_row_of_output(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::NodeId coordinate) {
+  if (!gemm.segments || gemm.segments->row_of < 0) return false;
+  const auto id = load_under_casts(kernel, coordinate);
+  return id && kernel.load(*id).tensor == gemm.segments->row_of &&
+         bare_index(kernel, kernel.load(*id).coordinate[0]) == gemm.m;
+}
 
 std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90Gemm& gemm,
                                          const Layout& atom, int step, Width width, Facts& facts,
@@ -60,13 +83,12 @@ std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90G
   for (const sema::NodeId id : loads_outside(kernel, gemm.contraction)) {
     const sema::Load& load = kernel.load(id);
     const sema::Tensor& tensor = kernel.tensor(load.tensor);
-    const sema::IndexId index =
-        load.coordinate.size() == 1 ? bare_index(kernel, load.coordinate[0]) : -1;
+    const auto axis = axis_of(kernel, gemm, load);
     // Whole numbers are read where they count: arithmetic on a 0 in their place may not be defined.
-    if (!is_float(tensor.element) || (index != gemm.m && index != gemm.n)) continue;
-    StagedVector made{id, index == gemm.m ? 0 : 1};
+    if (!is_float(tensor.element) || !axis) continue;
+    StagedVector made{id, *axis};
     choose_each_once(made, facts, composition(facts, along(atom[1], made.axis), Layout(step, 1)));
-    if (width == Width::vectors)
+    if (width == Width::vectors && bare_index(kernel, load.coordinate[0]) >= 0)
       made.together = read_together(tensor, load.tensor, made, facts, conditions);
     found.push_back(std::move(made));
   }

@@ -13,4 +13,7 @@ std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90G
                                          const Layout& atom, int step, Width width, Facts& facts,
                                          Conditions& conditions);
 
+// Returns true if a coordinate is the row of the outputs that a row is (RowSegments::row_of).
+bool is_row_of_output(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::NodeId coordinate);
+
 }  // namespace lay::plan

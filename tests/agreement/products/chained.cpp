@@ -73,7 +73,7 @@ std::string trouble(const plan::Plan& plan, const plan::Variant& variant,
 }  // namespace
 
 TEST_CASE("chained products: one launch agrees with the reference, exactly in field mode") {
-  test::Kernels kernels("tests/agreement/chained.lay");
+  test::Kernels kernels("tests/agreement/products/chained.lay");
   std::uint32_t seed = 0;
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const plan::Plan plan = plan::make_plan(kernel);
@@ -103,7 +103,7 @@ TEST_CASE("chained products: one launch agrees with the reference, exactly in fi
 }
 
 TEST_CASE("chained products: unbound programs agree in tiles of any size") {
-  test::Kernels kernels("tests/agreement/chained.lay");
+  test::Kernels kernels("tests/agreement/products/chained.lay");
   for (const sema::KernelPtr& kernel : kernels.all()) {
     INFO(kernel->name);
     const auto formed = tile::form_chained_products(*kernel, plan::facts_of(*kernel));
@@ -119,7 +119,7 @@ TEST_CASE("chained products: unbound programs agree in tiles of any size") {
 }
 
 TEST_CASE("chained products: a row that a mask leaves nothing of is NaN as in the reference") {
-  test::Kernels kernels("tests/agreement/chained.lay");
+  test::Kernels kernels("tests/agreement/products/chained.lay");
   const auto found =
       std::find_if(kernels.all().begin(), kernels.all().end(),
                    [](const sema::KernelPtr& each) { return each->name == "causal"; });
@@ -139,7 +139,7 @@ TEST_CASE("chained products: a row that a mask leaves nothing of is NaN as in th
 // The first and the last rows of a batch are one place: with an even and an odd number of tiles,
 // and with a batch for every block and less.
 TEST_CASE("chained products: places of two tiles cover each row of a causal mask once") {
-  test::Kernels kernels("tests/agreement/chained.lay");
+  test::Kernels kernels("tests/agreement/products/chained.lay");
   Target target = default_target();
   target.sms = 3;
   for (const sema::KernelPtr& kernel : kernels.all()) {

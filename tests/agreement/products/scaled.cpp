@@ -75,7 +75,7 @@ bool is_for_sm80(const sema::KernelPtr& kernel) {
 }  // namespace
 
 TEST_CASE("scaled products: every schedule agrees with the reference on ragged sizes") {
-  test::Kernels kernels("tests/agreement/scaled.lay");
+  test::Kernels kernels("tests/agreement/products/scaled.lay");
   for (const sema::KernelPtr& kernel : kernels.all()) {
     if (is_for_sm80(kernel)) continue;
     // Where K counts elements, sums of several K tiles that end within a group.
@@ -104,7 +104,7 @@ TEST_CASE("scaled products: every schedule agrees with the reference on ragged s
 }
 
 TEST_CASE("scaled products: without a schedule, and where no tensor cores take scales") {
-  test::Kernels kernels("tests/agreement/scaled.lay");
+  test::Kernels kernels("tests/agreement/products/scaled.lay");
   for (const char* name : {"blocks", "parts", "integers_as_floats", "computed", "repacked"}) {
     sema::Kernel bare = *kernel_of(kernels, name);
     bare.schedules.clear();
@@ -132,7 +132,7 @@ TEST_CASE("scaled products: without a schedule, and where no tensor cores take s
 }
 
 TEST_CASE("scaled products: by mma.sync, every variant agrees with the reference") {
-  test::Kernels kernels("tests/agreement/scaled.lay");
+  test::Kernels kernels("tests/agreement/products/scaled.lay");
   int tried = 0;
   for (const sema::KernelPtr& kernel : kernels.all()) {
     if (!is_for_sm80(kernel)) continue;
@@ -176,7 +176,7 @@ TEST_CASE("scaled products: by mma.sync, every variant agrees with the reference
 }
 
 TEST_CASE("scaled products: operands of two widths without a schedule") {
-  test::Kernels kernels("tests/agreement/scaled.lay");
+  test::Kernels kernels("tests/agreement/products/scaled.lay");
   for (const char* name : {"sm80_slices", "sm80_both", "sm80_tiles"}) {
     sema::Kernel bare = *kernel_of(kernels, name);
     bare.schedules.clear();
@@ -195,7 +195,7 @@ TEST_CASE("scaled products: operands of two widths without a schedule") {
 }
 
 TEST_CASE("scaled products: of two, each keeps its scales") {
-  test::Kernels kernels("tests/agreement/scaled.lay");
+  test::Kernels kernels("tests/agreement/products/scaled.lay");
   const plan::Plan plan = plan::make_plan(kernel_of(kernels, "gated"));
   const plan::Variant& front = plan.variants.front();
   CHECK(has_scales(front));
@@ -204,7 +204,7 @@ TEST_CASE("scaled products: of two, each keeps its scales") {
 }
 
 TEST_CASE("scaled products: a wrong scale is found") {
-  test::Kernels kernels("tests/agreement/scaled.lay");
+  test::Kernels kernels("tests/agreement/products/scaled.lay");
   const auto planted = [&](const char* name, const Extents& sizes,
                            const std::vector<test::Planted>& faults) {
     INFO(name);

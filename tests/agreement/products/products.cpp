@@ -67,7 +67,7 @@ bool is_scalar(const plan::Variant& variant) {
 }  // namespace
 
 TEST_CASE("products of several launches: every variant agrees with the reference") {
-  test::Kernels kernels("tests/agreement/products.lay");
+  test::Kernels kernels("tests/agreement/products/products.lay");
   std::uint32_t seed = 0;
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const plan::Plan plan = plan::make_plan(kernel);
@@ -92,7 +92,7 @@ TEST_CASE("products of several launches: every variant agrees with the reference
 }
 
 TEST_CASE("products of several launches: which there are") {
-  test::Kernels kernels("tests/agreement/products.lay");
+  test::Kernels kernels("tests/agreement/products/products.lay");
   const std::map<std::string, std::vector<std::string>> expected{
       {"linear", {}},
       {"batched", {}},

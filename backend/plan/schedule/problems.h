@@ -1,0 +1,20 @@
+// Why a schedule makes no variants of a product: what it says, or leaves out.
+#pragma once
+
+#include <string>
+
+#include "backend/plan/schedule/schedule.h"
+
+namespace lay::plan {
+
+// A schedule without `mma`, and no row of the library that completes it.
+Problem no_row(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& said,
+               const std::string& target);
+// `repack` without `mma`.
+Problem repack_without_atom(const TensorSchedule& said);
+// `repack` where the rows lie in segments.
+Problem repack_of_segments(const TensorSchedule& said);
+// `accesses` in vectors where no tensor has any.
+Problem no_vectors(const ScheduleHead& schedule);
+
+}  // namespace lay::plan
