@@ -11,6 +11,7 @@
 #include "runtime/commands/counters.h"
 #include "runtime/execute/field_run.h"
 #include "runtime/execute/host_run.h"
+#include "runtime/execute/segment_check.h"
 #include "runtime/execute/stages.h"
 
 namespace lay::runtime {
@@ -94,7 +95,10 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   PackedCall arguments = packed(call);
   std::optional<std::string> ran;
   if (gpu()) ran = run_on_gpu(launches, arguments);
-  if (!ran) ran = run_on_host(launches, arguments, variant);
+  if (!ran) {
+    check_segments(variant, call);
+    ran = run_on_host(launches, arguments, variant);
+  }
   if (log_) log_(call.kernel->name + ": " + *ran + ", variant " + variant.name);
   return {unpacked_outputs(call, arguments), {}};
 }

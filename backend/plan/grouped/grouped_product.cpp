@@ -142,6 +142,7 @@ std::optional<GroupedProduct> grouped_at(const KernelPtr& kernel, NodeId id) {
     const auto mode = static_cast<int>(computed->second);
     return GroupedProduct{kernel,
                           computed->first,
+                          *load,
                           *rows,
                           row,
                           lay::size(kernel->loaded(*load).layout[mode]),

@@ -17,7 +17,8 @@ namespace lay::plan {
 struct GroupedProduct {
   sema::KernelPtr kernel;        // with factors that do not depend on k after the sum
   sema::NodeId coordinate = -1;  // expert[t], a node of the kernel
-  sema::NodeId rows = -1;        // the load of the other factor, X[t,k]
+  sema::NodeId selected = -1;    // the load that has it, W[expert[t],n,k]
+  sema::NodeId rows = -1;        // that of the other factor, X[t,k]
   sema::IndexId row = -1;        // t
   Int count;                     // the extent of the mode that the coordinate selects
   bool sorted = false;           // the coordinate never decreases along the rows

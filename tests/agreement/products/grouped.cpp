@@ -217,6 +217,31 @@ TEST_CASE("grouped products: rows lie in segments where the coordinate never dec
   CHECK(!lies_in_segments("sum[e](if s[e] <= x[t] then 1 else 0)"));
 }
 
+TEST_CASE("grouped products: a row without a part of W is an error on the host") {
+  test::Kernels kernels("tests/agreement/products/grouped.lay");
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    if (kernel->name != "any_order" && kernel->name != "plain") continue;
+    sema::KernelCall call = call_of(kernel, {3, 4}, 8, 16, 1);
+    const auto refusal_of = [&] {
+      try {
+        kernels.host().run(call);
+      } catch (const Refusal& refusal) {
+        return refusal.code + ": " + refusal.message;
+      }
+      return std::string("none");
+    };
+    CHECK(refusal_of() == "none");
+    // The last row has expert 2 of 0 and 1; the first ones begin behind row 0.
+    if (kernel->name == "any_order") {
+      call.tensors[1].set_real(6, 2);
+      CHECK(refusal_of() == "bounds: W is read at 2 in mode 0 of 2 elements");
+    } else {
+      call.tensors[1].set_real(0, 1);
+      CHECK(refusal_of() == "bounds: W is read at -1 in mode 0 of 2 elements");
+    }
+  }
+}
+
 TEST_CASE("grouped products: schedules, and what they may not say") {
   const auto plan_of = [&](const std::string& schedules) {
     const auto kernel = checked(
