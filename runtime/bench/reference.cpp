@@ -299,8 +299,19 @@ class Reference {
       if (!sum.left || (terms.size() == 2 && !sum.right)) sum.left = sum.right = std::nullopt;
       if (sum.right) left = type_of(*sum.left), right = type_of(*sum.right);
     }
+    // Elements at computed coordinates, as W[expert[t],n,k], are of their tensor's type too.
+    if (sum.is_exact_on_integers && terms.size() == 2 && !sum.right) {
+      left = stored_type_of(terms[0]);
+      right = stored_type_of(terms[1]);
+    }
     sum.allowed = allowed_error(count, left, right, sum.type, tolerance_.promotion_interval);
     return sum;
+  }
+
+  // Of a term that is an element, under casts.
+  ElementType stored_type_of(NodeId term) const {
+    const auto& load = std::get<sema::Load>(node(under_casts(problem_, term)).what);
+    return tensor_of(problem_, load.tensor).element;
   }
 
   double work_of(NodeId id, std::set<NodeId>& seen) const {

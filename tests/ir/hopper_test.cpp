@@ -94,6 +94,8 @@ TEST_CASE("planted faults of the asynchronous kernel are found on the host") {
       {"too many bytes expected", "bytes 49152", "bytes 49168", bytes},
       {"a box too short", "A_map of A order (1,0) box (64,128)",
        "A_map of A order (1,0) box (64,120)", bytes},
+      {"a box that begins between 16 bytes", "<- A[tile_m * 128,k * 64]",
+       "<- A[tile_m * 128,k * 64 + 4]", misaligned},
       {"the other block is left out", "multicast 3", "multicast 1", bytes},
       {"an arrival too few expected", "drained mbarrier slots 4 count 4",
        "drained mbarrier slots 4 count 3", race},

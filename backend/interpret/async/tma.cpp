@@ -35,6 +35,7 @@ class Box {
     return as<std::int64_t>(warp_.slots[access.coordinate[mode]])[lane_];
   }
   void check_inside();
+  void check_start();
   std::vector<std::int64_t> in_shared(const std::vector<std::int64_t>& inside) const;
   std::int64_t linear(const std::vector<std::int64_t>& inside) const;
   BoxElement element(const std::vector<std::int64_t>& inside, std::int64_t number);
@@ -69,6 +70,22 @@ void Box::check_inside() {
                              std::to_string(size);
     stop(warp_, at_, Mask{1} << lane_, FaultCode::out_of_bounds, what, std::move(fault));
   }
+}
+
+// TMA begins a box at whole 16 bytes of the tensor's fastest mode; elsewhere a GPU stops with an
+// illegal instruction (seen on an H200).
+void Box::check_start() {
+  constexpr std::int64_t unit = 16;  // bytes
+  const std::int64_t first = tensor_start_[static_cast<size_t>(map_.order.front())];
+  if (first * tensor_.bytes % unit == 0) return;
+  Fault fault;
+  fault.buffer = warp_.program->kernel->buffers[plan_.tensor.buffer].name;
+  fault.coordinate = tensor_start_;
+  const std::string what = "the box of `" + map_.name + "` begins at element " +
+                           std::to_string(first) + " of the fastest mode of `" + fault.buffer +
+                           "`, " + std::to_string(first * tensor_.bytes) +
+                           " bytes, which is no multiple of 16";
+  stop(warp_, at_, Mask{1} << lane_, FaultCode::misaligned, what, std::move(fault));
 }
 
 // Where the element with these coordinates in the box lies, as a coordinate of the buffer.
@@ -125,6 +142,7 @@ std::vector<BoxElement> Box::elements() {
   for (size_t m = 0; m < plan_.shared.coordinate.size(); ++m)
     shared_start_.push_back(coordinate(plan_.shared, m));
   check_inside();
+  check_start();
   const size_t modes = map_.order.size();
   std::vector<std::int64_t> inside(modes, 0);
   first_ = linear(inside);

@@ -6,7 +6,8 @@
 //   first_tile  0 1 1 3           likewise: tiles 1 and 2 have the rows 3 to 130 and 131 to 132
 //   product                       searches first_tile for the segment of a row of tiles
 //
-// Rows in another order, 2 0 2 0 ..., go three launches longer:
+// Rows in another order, 2 0 2 0 ..., go three launches longer, and a copy of A goes before the
+// product where its rows run along t too:
 //
 //   place       3 0 4 1 ...       where each row goes
 //   row_of      1 3 ...           which row is at each place
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "backend/plan/conditions.h"
@@ -26,6 +28,7 @@
 #include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/schedule/schedule.h"
 #include "backend/tile/rename_indices.h"
+#include "backend/tile/vectors.h"
 
 namespace lay::plan {
 
@@ -70,15 +73,18 @@ class Grouping {
   }
 
   // The launches before the product, and the product, whose form is then form().
-  std::optional<SplitProducts> run(const Facts& facts) {
+  std::optional<SplitProducts> run(Facts& facts) {
     const Tensor segment = segment_of_each_row();
     const Tensor first_row = table("first_row", {segments_.count + 1});
     add_launch("first_rows", {segment, first_row});
     const Tensor first_tile = table("first_tile", {segments_.count + 1});
     add_launch("first_tiles", {first_row, first_tile});
-    Kernel last = sorting_ == Sorting::none
-                      ? with_segments(segment)
-                      : with_sorted_rows(segment, order_of_segments(segment, first_row));
+    const bool copies = sorting_ != Sorting::none || !runs_along_sum(facts);
+    std::optional<Tensor> row_of;
+    if (sorting_ != Sorting::none) row_of = order_of_segments(segment, first_row);
+    std::optional<Tensor> sorted;
+    if (copies) sorted = sorted_rows(row_of);
+    Kernel last = with_tables(segment, row_of, sorted);
     segments_.first_row = add_tensor(last, first_row);
     segments_.first_tile = add_tensor(last, first_tile);
     auto form = recognise(last, facts, FurtherFactors::segments);
@@ -157,18 +163,6 @@ class Grouping {
     return from == type ? value : to.add({Apply{ElementFunction::cast, {value}}, type, where});
   }
 
-  // The kernel that reads each row's segment from the table.
-  Kernel with_segments(const Tensor& segment) const {
-    const auto id = static_cast<TensorId>(kernel_.tensors.size());
-    Kernel made =
-        rebuilt(kernel_, {product_.coordinate}, [&](Rebuilding& to, NodeId, const Node& was) {
-          const NodeId read = element(to, id, segment.element, {product_.row}, was.where);
-          return as_type(to, read, segment.element, was.type, was.where);
-        });
-    add_tensor(made, segment);
-    return made;
-  }
-
   // The row at each place, after launches that compute it.
   Tensor order_of_segments(const Tensor& segment, const Tensor& first_row) {
     const Tensor row_of = table("row_of", {m_});
@@ -195,27 +189,38 @@ class Grouping {
     return row_of;
   }
 
-  // The kernel of rows that are sorted by segment, behind a launch that copies the rows of A. What
-  // else depends on the row is read where the row was.
-  Kernel with_sorted_rows(const Tensor& segment, const Tensor& row_of) {
-    const Tensor sorted = sorted_rows(row_of);
-    Kernel with_tables = kernel_;
+  // Returns true if A's neighbours in memory are neighbours in the sum. Segments begin at any row,
+  // and TMA begins a box at whole 16 bytes of its fastest mode: that mode may not be the rows'.
+  bool runs_along_sum(Facts& facts) const {
+    const Load& load = kernel_.load(product_.rows);
+    const int unit = tile::unit_mode(facts, kernel_.tensor(load.tensor).layout);
+    if (unit < 0) return false;
+    const IndexId index = bare_index(kernel_, load.coordinate[static_cast<std::size_t>(unit)]);
+    return kernel_.index(index).summed;
+  }
+
+  // The kernel that reads each row's segment from a table and, where rows of A have been copied,
+  // the copies. What else depends on a sorted row is read where the row was.
+  Kernel with_tables(const Tensor& segment, const std::optional<Tensor>& row_of,
+                     const std::optional<Tensor>& sorted) {
+    Kernel given = kernel_;
     // The segments are a tensor of the caller's, or of a launch before.
     const auto known = std::find_if(kernel_.tensors.begin(), kernel_.tensors.end(),
                                     [&](const Tensor& each) { return each.name == segment.name; });
     const TensorId segment_id = known != kernel_.tensors.end()
                                     ? static_cast<TensorId>(known - kernel_.tensors.begin())
-                                    : add_tensor(with_tables, segment);
-    const TensorId row_id = add_tensor(with_tables, row_of),
-                   sorted_id = add_tensor(with_tables, sorted);
-    segments_.row_of = row_id;
-    std::set<NodeId> replaced{product_.coordinate, product_.rows};
-    for (std::size_t id = 0; id < kernel_.nodes.size(); ++id)
+                                    : add_tensor(given, segment);
+    if (row_of) segments_.row_of = add_tensor(given, *row_of);
+    const TensorId sorted_id = sorted ? add_tensor(given, *sorted) : -1;
+    std::set<NodeId> replaced{product_.coordinate};
+    if (sorted) replaced.insert(product_.rows);
+    for (std::size_t id = 0; row_of && id < kernel_.nodes.size(); ++id)
       if (bare_index(kernel_, static_cast<NodeId>(id)) == product_.row)
         replaced.insert(static_cast<NodeId>(id));
-    return rebuilt(with_tables, replaced, [&](Rebuilding& to, NodeId id, const Node& was) {
+    return rebuilt(given, replaced, [&](Rebuilding& to, NodeId id, const Node& was) {
       if (id == product_.rows) return element(to, sorted_id, was.type, order_of_rows(), was.where);
-      NodeId read = element(to, row_id, ElementType::s32, {product_.row}, was.where);
+      NodeId read = to.add({IndexValue{product_.row}, ElementType::s64, was.where});
+      if (row_of) read = to.add({Load{segments_.row_of, {read}}, ElementType::s32, was.where});
       if (id == product_.coordinate)
         read = to.add({Load{segment_id, {read}}, segment.element, was.where});
       return as_type(to, read, ElementType::s32, was.type, was.where);
@@ -234,15 +239,17 @@ class Grouping {
     return batches;
   }
 
-  // A's rows in the order of segments.
-  Tensor sorted_rows(const Tensor& row_of) {
+  // A's rows side by side along the sum, in the order of segments.
+  Tensor sorted_rows(const std::optional<Tensor>& row_of) {
     const std::vector<IndexId> order = order_of_rows();
     std::vector<Int> extents;
     for (const IndexId index : order) extents.push_back(kernel_.index(index).extent);
     const Tensor made =
         workspace_.add("sorted", kernel_.loaded(product_.rows).element, extents, where());
     Kernel gathering = kernel_;
-    const NodeId row = add_input(gathering, row_of, {product_.row}, where());
+    const NodeId row =
+        row_of ? add_input(gathering, *row_of, {product_.row}, where())
+               : added(gathering, {IndexValue{product_.row}, ElementType::s64, where()});
     Load load = kernel_.load(product_.rows);
     for (NodeId& each : load.coordinate) {
       const IndexId index = bare_index(kernel_, each);

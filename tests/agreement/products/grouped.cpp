@@ -125,6 +125,7 @@ TEST_CASE("grouped products: every variant agrees with the reference") {
       // K of less than a tile, and of several; N of vectors and of single elements.
       const std::int64_t k = kernel->name == "narrow" ? 16 : seed % 2 == 0 ? 24 : 16;
       const std::int64_t n = seed % 2 == 0 ? 72 : 13 + 8 * seed;
+      // W along n is read by TMA where N is a multiple of 8.
       if (kernel->name == "along_rows" && n % 8 != 0) continue;
       const sema::KernelCall call = call_of(kernel, rows, n, k, seed);
       const sema::KernelResult expected = sema::run_reference(call);
@@ -136,8 +137,7 @@ TEST_CASE("grouped products: every variant agrees with the reference") {
         CHECK(trouble(ir::lower_all(plan, plan::at_sizes(*variant, call.sizes)), call, expected,
                       seed) == "");
       }
-      // Operands along t are read by TMA where T is a multiple of 8 elements.
-      CHECK((count > 0 || kernel->name == "along_rows"));
+      CHECK(count > 0);
     }
   }
 }
