@@ -87,7 +87,9 @@ TEST_CASE("ring: faults are found", "[ring]") {
            "filled mbarrier slots 4 count 6", "deadlock"},
           {"fewer bytes are announced", "bytes 2048", "bytes 2032", "bytes"},
           {"the place in the ring does not move", "advance use", "", "race"},
-          {"a box begins one row too late", "[tile_n * 64,", "[tile_n * 64 + 1,", "element 0 is"},
+          {"a box begins a row of 16 bytes too late", "[tile_n * 64,", "[tile_n * 64 + 4,",
+           "element 0 is"},
+          {"a box begins between 16 bytes", "[tile_n * 64,", "[tile_n * 64 + 1,", "misaligned"},
       });
 }
 

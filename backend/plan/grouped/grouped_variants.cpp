@@ -308,7 +308,7 @@ bool add_grouped_variants(Plan& plan, Facts& facts, const Target& target) {
     add(Sorting::none, {});
   } else {
     add(Sorting::compared, {less_equal(m, most_compared)});
-    add(Sorting::counted, {});
+    add(Sorting::counted, {greater_equal(m, most_compared + 1)});
   }
   return !(plan.variants.empty() && plan.problems.empty());
 }
