@@ -271,9 +271,9 @@ bool deliver(Cluster& cluster) {
                   &transfer.data[i * bytes], bytes);
       if (cluster.program->checks) note_arrival(block, plan, transfer.offsets[i]);
     }
+    const auto slots = static_cast<size_t>(cluster.program->barrier_slots);
     Arrivals& at =
-        cluster
-            .arrivals[static_cast<size_t>(rank * cluster.program->barrier_slots + transfer.slot)];
+        cluster.arrivals[static_cast<size_t>(rank) * slots + static_cast<size_t>(transfer.slot)];
     auto& known = at.knowledge.known[static_cast<size_t>(transfer.actor)];
     known = std::max(known, transfer.issued_at);
     barriers::bytes_arrive(cluster, at,

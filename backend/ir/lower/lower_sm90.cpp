@@ -112,10 +112,9 @@ void Sm90Lowering::declare_store() {
   // From registers: two neighbours along n are the most that the accumulator layout gives a thread,
   // so the buffer of an assignment holds one access, not a tile.
   const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());
-  for (size_t i = 0; i < assignments.size(); ++i) {
-    values_.push_back(b_.registers(declared_.fresh("out"),
-                                   declared_.tensor(assignments[i].target).element,
-                                   Layout(together, 1)));
+  for (const sema::Assignment& assignment : assignments) {
+    values_.push_back(b_.registers(
+        declared_.fresh("out"), declared_.tensor(assignment.target).element, Layout(together, 1)));
   }
 }
 

@@ -378,7 +378,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     of_inputs.push_back(id);
   }
   StagedStore store;
-  int most_bytes = 0;
+  int most_bytes = 1;
   std::vector<const StagedTensor*> all;
   for (const std::vector<Route>* routes : {&outputs, &inputs}) {
     for (const Route& each : *routes) {
