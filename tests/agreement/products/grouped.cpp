@@ -217,6 +217,23 @@ TEST_CASE("grouped products: rows lie in segments where the coordinate never dec
   CHECK(!lies_in_segments("sum[e](if s[e] <= x[t] then 1 else 0)"));
 }
 
+TEST_CASE("grouped products: many rows are counted in chunks") {
+  test::Kernels kernels("tests/agreement/products/grouped.lay");
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    if (kernel->name != "any_order" && kernel->name != "any_order_heads") continue;
+    const plan::Plan plan = plan::make_plan(kernel, small_target());
+    for (const Rows& rows : {Rows{1500, 0, 2601, 30}, Rows{0, 4097}, Rows{4352}}) {
+      INFO(kernel->name << ", rows " << words(rows));
+      const sema::KernelCall call = call_of(kernel, rows, 8, 16, 7);
+      const plan::Variant& variant = plan::chosen_variant(plan, call.sizes);
+      REQUIRE(grouped(variant));
+      const auto launches = ir::lower_all(plan, plan::at_sizes(variant, call.sizes));
+      CHECK(launches.size() == 11);
+      CHECK(trouble(launches, call, sema::run_reference(call)) == "");
+    }
+  }
+}
+
 TEST_CASE("grouped products: a row without a part of W is an error on the host") {
   test::Kernels kernels("tests/agreement/products/grouped.lay");
   for (const sema::KernelPtr& kernel : kernels.all()) {
