@@ -175,9 +175,11 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
   const auto live = [&](const std::vector<Term>& at) {
     Term inside = number(0) == 0;
     for (size_t i = 0; i < at.size(); ++i) {
-      Int count = i < 2 ? plan::tiles(declared_.kernel, i == 0 ? gemm_.m : gemm_.n, tile[i])
-                        : declared_.kernel.index(gemm_.batch[i - 2]).extent;
-      if (i == 0 && gemm_.segments) count += gemm_.segments->count;
+      const sema::IndexId index = i == 0 ? gemm_.m : i == 1 ? gemm_.n : gemm_.batch[i - 2];
+      const Int& extent = declared_.kernel.index(index).extent;
+      const Int count = i == 0 && gemm_.segments ? gemm_.segments->tiles(extent)
+                        : i < 2                  ? ceil_div(extent, tile[i])
+                                                 : extent;
       inside = inside && at[i] < b_.size(count);
     }
     return inside;

@@ -94,10 +94,6 @@ class Monotone {
   IndexId index_;
 };
 
-bool is_integer(ElementType type) {
-  return !is_float(type);
-}
-
 // The one coordinate of a load that is no bare index, and its mode; nothing where there are others.
 std::optional<std::pair<NodeId, std::size_t>> computed_coordinate(const Kernel& kernel,
                                                                   const Load& load) {
@@ -154,7 +150,7 @@ std::optional<GroupedProduct> grouped_at(const KernelPtr& kernel, NodeId id) {
 }  // namespace
 
 bool never_decreases(const Kernel& kernel, NodeId node, IndexId index) {
-  return is_integer(kernel.node(node).type) && Monotone(kernel, index).moves(node, Direction::up);
+  return !is_float(kernel.node(node).type) && Monotone(kernel, index).moves(node, Direction::up);
 }
 
 std::optional<GroupedProduct> recognise_grouped(const KernelPtr& given) {

@@ -27,7 +27,6 @@
 #include "backend/plan/launches/library_kernel.h"
 #include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/schedule/schedule.h"
-#include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
 
 namespace lay::plan {
@@ -85,8 +84,8 @@ class Grouping {
     std::optional<Tensor> sorted;
     if (copies) sorted = sorted_rows(row_of);
     Kernel last = with_tables(segment, row_of, sorted);
-    segments_.first_row = add_tensor(last, first_row);
-    segments_.first_tile = add_tensor(last, first_tile);
+    segments_.first_row = add_input(last, first_row);
+    segments_.first_tile = add_input(last, first_tile);
     auto form = recognise(last, facts, FurtherFactors::segments);
     auto* found = std::get_if<GemmForm>(&form);
     if (!found || found->by_row < 0) return std::nullopt;
@@ -116,18 +115,6 @@ class Grouping {
         instance_of({"segments", name, sizes_, std::move(tensors)}, kernel_)));
   }
 
-  // Adds a kernel that computes a value of the product's at these indices.
-  void add_launch(Kernel from, const Tensor& result, const std::vector<IndexId>& at, NodeId value) {
-    from.name += "_" + result.name;
-    from.schedules.clear();
-    from.assignments.clear();
-    for (const IndexId index : at) from.indices[static_cast<std::size_t>(index)].summed = false;
-    add_output(from, result, at, value, where());
-    from = tile::rename_indices(from, {});
-    drop_unused_tensors(from);
-    made_.first.push_back(std::make_shared<const Kernel>(std::move(from)));
-  }
-
   // The segments as they stand in memory, or after a launch that computes them.
   Tensor segment_of_each_row() {
     const auto* load = std::get_if<Load>(&kernel_.node(product_.coordinate).what);
@@ -138,29 +125,8 @@ class Grouping {
         return tensor;
     }
     const Tensor made = table("segment", {m_});
-    add_launch(kernel_, made, {product_.row}, product_.coordinate);
+    made_.first.push_back(as_launch(storing(kernel_, made, {product_.row}, product_.coordinate)));
     return made;
-  }
-
-  static TensorId add_tensor(Kernel& kernel, Tensor tensor) {
-    const auto id = static_cast<TensorId>(kernel.tensors.size());
-    tensor.access = Access::input;
-    kernel.signature.push_back({false, id});
-    kernel.tensors.push_back(std::move(tensor));
-    return id;
-  }
-
-  // An element of an added tensor at bare indices.
-  static NodeId element(Rebuilding& to, TensorId tensor, ElementType type,
-                        const std::vector<IndexId>& at, const Span& where) {
-    Load load{tensor, {}};
-    for (const IndexId index : at)
-      load.coordinate.push_back(to.add({IndexValue{index}, ElementType::s64, where}));
-    return to.add({std::move(load), type, where});
-  }
-  static NodeId as_type(Rebuilding& to, NodeId value, ElementType from, ElementType type,
-                        const Span& where) {
-    return from == type ? value : to.add({Apply{ElementFunction::cast, {value}}, type, where});
   }
 
   // The row at each place, after launches that compute it.
@@ -209,21 +175,21 @@ class Grouping {
                                     [&](const Tensor& each) { return each.name == segment.name; });
     const TensorId segment_id = known != kernel_.tensors.end()
                                     ? static_cast<TensorId>(known - kernel_.tensors.begin())
-                                    : add_tensor(given, segment);
-    if (row_of) segments_.row_of = add_tensor(given, *row_of);
-    const TensorId sorted_id = sorted ? add_tensor(given, *sorted) : -1;
+                                    : add_input(given, segment);
+    if (row_of) segments_.row_of = add_input(given, *row_of);
+    const TensorId sorted_id = sorted ? add_input(given, *sorted) : -1;
     std::set<NodeId> replaced{product_.coordinate};
     if (sorted) replaced.insert(product_.rows);
     for (std::size_t id = 0; row_of && id < kernel_.nodes.size(); ++id)
       if (bare_index(kernel_, static_cast<NodeId>(id)) == product_.row)
         replaced.insert(static_cast<NodeId>(id));
     return rebuilt(given, replaced, [&](Rebuilding& to, NodeId id, const Node& was) {
-      if (id == product_.rows) return element(to, sorted_id, was.type, order_of_rows(), was.where);
+      if (id == product_.rows) return to.add_load(was, sorted_id, was.type, order_of_rows());
       NodeId read = to.add({IndexValue{product_.row}, ElementType::s64, was.where});
       if (row_of) read = to.add({Load{segments_.row_of, {read}}, ElementType::s32, was.where});
       if (id == product_.coordinate)
         read = to.add({Load{segment_id, {read}}, segment.element, was.where});
-      return as_type(to, read, ElementType::s32, was.type, was.where);
+      return to.add_as(was, read);
     });
   }
 
@@ -258,7 +224,7 @@ class Grouping {
                  : added(gathering, {IndexValue{index}, ElementType::s64, where()});
     }
     const NodeId value = added(gathering, {std::move(load), made.element, where()});
-    add_launch(std::move(gathering), made, order, value);
+    made_.first.push_back(as_launch(storing(std::move(gathering), made, order, value)));
     return made;
   }
 

@@ -10,6 +10,19 @@ namespace lay::plan {
 
 using namespace sema;
 
+NodeId Rebuilding::add_as(const Node& was, NodeId value) {
+  if (nodes_[static_cast<std::size_t>(value)].type == was.type) return value;
+  return add({Apply{ElementFunction::cast, {value}}, was.type, was.where});
+}
+
+NodeId Rebuilding::add_load(const Node& was, TensorId tensor, ElementType element,
+                            const std::vector<IndexId>& at) {
+  Load load{tensor, {}};
+  for (const IndexId index : at)
+    load.coordinate.push_back(add({IndexValue{index}, ElementType::s64, was.where}));
+  return add_as(was, add({std::move(load), element, was.where}));
+}
+
 Kernel rebuilt(const Kernel& kernel, const std::set<NodeId>& at, const Replace& replace) {
   Rebuilding to(kernel);
   for (std::size_t n = 0; n < kernel.nodes.size(); ++n) {

@@ -20,6 +20,11 @@ class Rebuilding {
     nodes_.push_back(std::move(node));
     return static_cast<sema::NodeId>(nodes_.size()) - 1;
   }
+  // The value in the type of the node that it stands for.
+  sema::NodeId add_as(const sema::Node& was, sema::NodeId value);
+  // An element of a tensor at these indices, likewise.
+  sema::NodeId add_load(const sema::Node& was, sema::TensorId tensor, ElementType element,
+                        const std::vector<sema::IndexId>& at);
   // Where a node of the kernel is now.
   sema::NodeId now(sema::NodeId id) const { return now_[static_cast<std::size_t>(id)]; }
   const std::vector<sema::NodeId>& now() const { return now_; }

@@ -221,13 +221,7 @@ class ProductSplitter {
 
   // The kernel that computes a node's value, at all values of these indices, as its only output.
   Kernel kernel_of(NodeId node, const Indices& order, const Tensor& result) const {
-    Kernel made = kernel_;
-    made.name += "_" + result.name;
-    made.assignments.clear();
-    // An index that the kernel sums over walks an output here.
-    for (const IndexId index : order) made.indices[static_cast<std::size_t>(index)].summed = false;
-    add_output(made, result, order, node, kernel_.node(node).where);
-    return made;
+    return storing(kernel_, result, order, node);
   }
 
   // The result of a product alone, to ask whether that is a GEMM.
@@ -265,26 +259,17 @@ class ProductSplitter {
       }
     }
     Kernel rest = rebuilt(kernel_, nodes, [&](Rebuilding& to, NodeId id, const Node& was) {
-      Load load{static_cast<TensorId>(kernel_.tensors.size()), {}};
-      for (const IndexId index : order)
-        load.coordinate.push_back(
-            to.add({IndexValue{loaded_at.at(id).at(index)}, ElementType::s64, was.where}));
-      const NodeId loaded = to.add({std::move(load), type, was.where});
-      if (type == was.type) return loaded;
-      return to.add({Apply{ElementFunction::cast, {loaded}}, was.type, was.where});
+      Indices at;
+      for (const IndexId index : order) at.push_back(loaded_at.at(id).at(index));
+      return to.add_load(was, static_cast<TensorId>(kernel_.tensors.size()), type, at);
     });
-    tensor.access = Access::input;
-    rest.signature.push_back({false, static_cast<int>(rest.tensors.size())});
-    rest.tensors.push_back(std::move(tensor));
+    add_input(rest, std::move(tensor));
     return rest;
   }
 
   void add_launch(Kernel stage, const std::string& suffix) {
-    stage.schedules.clear();
     if (!suffix.empty()) stage.name += "_" + suffix + std::to_string(made_.first.size() + 1);
-    stage = tile::rename_indices(stage, {});
-    drop_unused_tensors(stage);
-    made_.first.push_back(std::make_shared<const Kernel>(std::move(stage)));
+    made_.first.push_back(as_launch(std::move(stage)));
   }
 
   Kernel kernel_;

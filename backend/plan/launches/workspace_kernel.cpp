@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/plan/recognise.h"
+#include "backend/tile/rename_indices.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -58,9 +59,13 @@ TensorId add_tensor(Kernel& kernel, Tensor tensor, Access access) {
 
 }  // namespace
 
+TensorId add_input(Kernel& kernel, Tensor tensor) {
+  return add_tensor(kernel, std::move(tensor), Access::input);
+}
+
 NodeId add_input(Kernel& kernel, Tensor tensor, const std::vector<IndexId>& at, const Span& where) {
   const ElementType element = tensor.element;
-  Load load{add_tensor(kernel, std::move(tensor), Access::input), {}};
+  Load load{add_input(kernel, std::move(tensor)), {}};
   for (const IndexId index : at)
     load.coordinate.push_back(added(kernel, {IndexValue{index}, ElementType::s64, where}));
   return added(kernel, {load, element, where});
@@ -70,6 +75,22 @@ void add_output(Kernel& kernel, Tensor tensor, const std::vector<IndexId>& at, N
                 const Span& where) {
   const TensorId id = add_tensor(kernel, std::move(tensor), Access::output);
   kernel.assignments.push_back({id, at, value, where});
+}
+
+Kernel storing(Kernel kernel, const Tensor& result, const std::vector<IndexId>& at, NodeId value) {
+  kernel.name += "_" + result.name;
+  kernel.assignments.clear();
+  // An index that the kernel sums over walks an output here.
+  for (const IndexId index : at) kernel.indices[static_cast<std::size_t>(index)].summed = false;
+  add_output(kernel, result, at, value, kernel.node(value).where);
+  return kernel;
+}
+
+KernelPtr as_launch(Kernel kernel) {
+  kernel.schedules.clear();
+  kernel = tile::rename_indices(kernel, {});
+  drop_unused_tensors(kernel);
+  return std::make_shared<const Kernel>(std::move(kernel));
 }
 
 std::vector<char> used_tensors(const Kernel& kernel) {

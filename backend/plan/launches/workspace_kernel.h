@@ -38,12 +38,21 @@ sema::NodeId added(sema::Kernel& kernel, sema::Node node);
 sema::NodeId add_integer(sema::Kernel& kernel, std::int64_t value, ElementType type,
                          const Span& where);
 
+// Adds the tensor as an input, behind the others of the signature.
+sema::TensorId add_input(sema::Kernel& kernel, sema::Tensor tensor);
 // Adds the tensor as an input and an element of it at these indices.
 sema::NodeId add_input(sema::Kernel& kernel, sema::Tensor tensor,
                        const std::vector<sema::IndexId>& at, const Span& where);
 // Adds the tensor as an output whose elements are the value's.
 void add_output(sema::Kernel& kernel, sema::Tensor tensor, const std::vector<sema::IndexId>& at,
                 sema::NodeId value, const Span& where);
+
+// The kernel that computes a value of a kernel's, at all values of these indices, as its only
+// output, and has the output's name behind its own.
+sema::Kernel storing(sema::Kernel kernel, const sema::Tensor& result,
+                     const std::vector<sema::IndexId>& at, sema::NodeId value);
+// The kernel as a launch before another one: without schedules and without what it does not need.
+sema::KernelPtr as_launch(sema::Kernel kernel);
 
 // Returns by id whether a tensor is read or written.
 std::vector<char> used_tensors(const sema::Kernel& kernel);
