@@ -1,5 +1,7 @@
 #include "tests/agreement/calls.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "backend/interpret/launches.h"
@@ -50,6 +52,33 @@ std::string difference(const sema::Array& got, const sema::Array& expected) {
     return "element " + std::to_string(i) + " is " + std::to_string(got.real(i)) + ", expected " +
            std::to_string(expected.real(i));
   }
+  return "";
+}
+
+std::string difference(const sema::Array& got, const sema::Array& expected, double of_largest) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < expected.size(); ++i)
+    if (std::isfinite(expected.real(i))) largest = std::max(largest, std::abs(expected.real(i)));
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double a = got.real(i), b = expected.real(i);
+    if ((std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= of_largest * largest)
+      continue;
+    return "at " + std::to_string(i) + ": expected " + std::to_string(b) + ", got " +
+           std::to_string(a);
+  }
+  return "";
+}
+
+std::string trouble(const std::vector<ir::Kernel>& launches, const sema::KernelCall& call,
+                    const sema::KernelResult& expected, const Differs& differs,
+                    std::uint64_t seed) {
+  runtime::PackedCall packed = runtime::packed(call);
+  const auto report = interpret::run_all(launches, runtime::named_arguments(packed),
+                                         {.write_once = true, .seed = seed});
+  if (report.fault) return report.fault->message;
+  const auto outputs = runtime::unpacked_outputs(call, packed);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (const auto at = differs(outputs[i], expected.outputs[i]); !at.empty()) return at;
   return "";
 }
 

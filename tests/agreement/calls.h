@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "backend/ir/ir.h"
 #include "runtime/execute/executor.h"
@@ -26,6 +27,16 @@ sema::KernelCall integer_call(const sema::KernelPtr& kernel, const Extents& size
 
 // The first element that differs, NaN from everything; empty if none.
 std::string difference(const sema::Array& got, const sema::Array& expected);
+
+// The same where elements may differ by that part of the largest finite one, and NaN is NaN.
+std::string difference(const sema::Array& got, const sema::Array& expected, double of_largest);
+
+// Returns the error in a run of a variant's launches on the host: the fault, or what `differs` says
+// of the first output that is wrong; empty if nothing.
+using Differs = std::function<std::string(const sema::Array& got, const sema::Array& expected)>;
+std::string trouble(const std::vector<ir::Kernel>& launches, const sema::KernelCall& call,
+                    const sema::KernelResult& expected, const Differs& differs,
+                    std::uint64_t seed = 0);
 
 // Returns the error in a run of the kernel on the host: the fault, or the first element that is not
 // the expected one; empty if nothing. The seed varies the order of warps.

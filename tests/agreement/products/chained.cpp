@@ -6,7 +6,6 @@
 #include <random>
 #include <string>
 
-#include "backend/interpret/launches.h"
 #include "backend/ir/lower/lower.h"
 #include "backend/ir/text/print.h"
 #include "backend/plan/make.h"
@@ -17,8 +16,6 @@
 #include "frontend/sema/kernel/reference.h"
 #include "frontend/sema/library.h"
 #include "runtime/execute/field_run.h"
-#include "runtime/execute/host_run.h"
-#include "runtime/execute/packed_call.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
 
@@ -45,29 +42,12 @@ const tile::Program* chained_program(const plan::Variant& variant) {
 // Weights are rounded to 16 bits before or after their sum divides them: each by at most 2^-8 of
 // itself in bf16, and so is a result that is stored in it.
 std::string difference(const sema::Array& got, const sema::Array& expected) {
-  double largest = 0;
-  for (std::int64_t i = 0; i < expected.size(); ++i)
-    if (std::isfinite(expected.real(i))) largest = std::max(largest, std::abs(expected.real(i)));
-  for (std::int64_t i = 0; i < expected.size(); ++i) {
-    const double a = got.real(i), b = expected.real(i);
-    if ((std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= 0x1p-7 * largest) continue;
-    return "at " + std::to_string(i) + ": expected " + std::to_string(b) + ", got " +
-           std::to_string(a);
-  }
-  return "";
+  return test::difference(got, expected, 0x1p-7);
 }
 
 std::string trouble(const plan::Plan& plan, const plan::Variant& variant,
                     const sema::KernelCall& call, const sema::KernelResult& expected) {
-  const auto launches = ir::lower_all(plan, variant);
-  runtime::PackedCall packed = runtime::packed(call);
-  const auto report =
-      interpret::run_all(launches, runtime::named_arguments(packed), {.write_once = true});
-  if (report.fault) return report.fault->message;
-  const auto outputs = runtime::unpacked_outputs(call, packed);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (const auto at = difference(outputs[i], expected.outputs[i]); !at.empty()) return at;
-  return "";
+  return test::trouble(ir::lower_all(plan, variant), call, expected, difference);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <random>
 
-#include "backend/interpret/launches.h"
 #include "backend/ir/lower/lower.h"
 #include "backend/ir/text/parse.h"
 #include "backend/ir/text/print.h"
@@ -17,8 +16,6 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/order.h"
 #include "frontend/sema/kernel/reference.h"
-#include "runtime/execute/host_run.h"
-#include "runtime/execute/packed_call.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
 
@@ -86,14 +83,10 @@ std::string words(const Rows& rows) {
 
 std::string trouble(const std::vector<ir::Kernel>& launches, const sema::KernelCall& call,
                     const sema::KernelResult& expected, std::uint64_t seed = 0) {
-  runtime::PackedCall packed = runtime::packed(call);
-  const auto report = interpret::run_all(launches, runtime::named_arguments(packed),
-                                         {.write_once = true, .seed = seed});
-  if (report.fault) return report.fault->message;
-  const auto outputs = runtime::unpacked_outputs(call, packed);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (const auto at = test::difference(outputs[i], expected.outputs[i]); !at.empty()) return at;
-  return "";
+  const auto exactly = [](const sema::Array& got, const sema::Array& wanted) {
+    return test::difference(got, wanted);
+  };
+  return test::trouble(launches, call, expected, exactly, seed);
 }
 
 // The only kernel of a text that is right.

@@ -1,21 +1,17 @@
 // Kernels that are products once their indices are joined or split, or once other launches have
 // computed what they multiply: every variant that takes the sizes against the reference.
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
 
-#include "backend/interpret/launches.h"
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/sema/evaluator.h"
 #include "frontend/sema/kernel/reference.h"
-#include "runtime/execute/host_run.h"
-#include "runtime/execute/packed_call.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
 
@@ -31,33 +27,16 @@ sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int
                           [&] { return static_cast<int>(random() % 15) * 0.125 - 0.875; });
 }
 
+// A result in 16 bits, and values between launches that are rounded to 16.
 std::string difference(const sema::Array& got, const sema::Array& expected) {
-  double largest = 0;
-  for (std::int64_t i = 0; i < expected.size(); ++i)
-    if (std::isfinite(expected.real(i))) largest = std::max(largest, std::abs(expected.real(i)));
-  // A result in 16 bits, and values between launches that are rounded to 16.
-  const double allowed = (bits(expected.element) <= 16 ? 0x1p-7 : 0x1p-18) * largest;
-  for (std::int64_t i = 0; i < expected.size(); ++i) {
-    const double a = got.real(i), b = expected.real(i);
-    if ((std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= allowed) continue;
-    return "at " + std::to_string(i) + ": expected " + std::to_string(b) + ", got " +
-           std::to_string(a);
-  }
-  return "";
+  return test::difference(got, expected, bits(expected.element) <= 16 ? 0x1p-7 : 0x1p-18);
 }
 
 // Runs the launches with their faults looked for; returns what is wrong.
 std::string trouble(const plan::Plan& plan, const plan::Variant& variant,
                     const sema::KernelCall& call, const sema::KernelResult& expected) {
-  const auto launches = ir::lower_all(plan, plan::at_sizes(variant, call.sizes));
-  runtime::PackedCall packed = runtime::packed(call);
-  const auto report =
-      interpret::run_all(launches, runtime::named_arguments(packed), {.write_once = true});
-  if (report.fault) return report.fault->message;
-  const auto outputs = runtime::unpacked_outputs(call, packed);
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (const auto at = difference(outputs[i], expected.outputs[i]); !at.empty()) return at;
-  return "";
+  return test::trouble(ir::lower_all(plan, plan::at_sizes(variant, call.sizes)), call, expected,
+                       difference);
 }
 
 bool is_scalar(const plan::Variant& variant) {
