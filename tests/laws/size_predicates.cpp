@@ -67,3 +67,21 @@ TEST_CASE("a condition made ready is the condition, at points and over boxes") {
   }
   CHECK(decided > 700);
 }
+
+TEST_CASE("a condition has no value where a side without one could settle it") {
+  const Int m = Int::dim("M");
+  // M*M*M leaves 64 bits.
+  const Predicate unknown = less(m * m * m, Int(8)), yes = less_equal(Int(1), m),
+                  no = less(m, Int(1));
+  const Binding at{{*m.dim_id(), int64_t{1} << 40}};
+  REQUIRE(unknown.evaluate(at) == std::nullopt);
+  for (const bool swapped : {false, true}) {
+    const auto joined = [&](auto join, const Predicate& other) {
+      return (swapped ? join(other, unknown) : join(unknown, other)).evaluate(at);
+    };
+    CHECK(joined(both, yes) == std::nullopt);
+    CHECK(joined(both, no) == false);
+    CHECK(joined(either, yes) == true);
+    CHECK(joined(either, no) == std::nullopt);
+  }
+}

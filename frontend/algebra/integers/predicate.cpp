@@ -95,11 +95,12 @@ std::optional<bool> evaluate(const Predicate& p, const IntValues& value) {
   const PredicateNode& n = p.node();
   if (p.is_always() || p.is_never()) return p.is_always();
   if (n.left) {
-    // An undefined right side does not matter where the left side settles it: `M == 0 or N % M ==
-    // 0`.
+    // A side without a value does not matter where the other settles it: `M == 0 or N % M == 0`.
     const bool settles = n.kind == PredicateKind::either;
     const auto left = evaluate(Predicate::of(n.left), value);
-    return left == settles ? left : evaluate(Predicate::of(n.right), value);
+    if (left == settles) return left;
+    const auto right = evaluate(Predicate::of(n.right), value);
+    return left || right == settles ? right : std::nullopt;
   }
   const auto a = value(n.a), b = value(n.b);
   return a && b ? evaluate(n.kind, *a, *b) : std::nullopt;

@@ -186,8 +186,10 @@ std::optional<bool> SizePredicate::holds(size_t condition,
     return c.kind == PredicateKind::always;
   if (both || c.kind == PredicateKind::either) {
     const auto left = holds(c.left, values);
-    // `and` is settled by false, `or` by true; where the left side has no value neither is settled.
-    return left == !both ? left : holds(c.right, values);
+    // `and` is settled by false, `or` by true, on either side.
+    if (left == !both) return left;
+    const auto right = holds(c.right, values);
+    return left || right == !both ? right : std::nullopt;
   }
   const Binding none;
   const auto a = sum_of(Points{none}, c.a, values), b = sum_of(Points{none}, c.b, values);
