@@ -144,6 +144,12 @@ void add_build(CLI::App& app, int& code) {
                                  "write the CUDA source and the manifest only");
   auto* ptx =
       build->add_flag("--ptx", o->ptx, "write PTX, which the driver compiles, instead of cubins");
+  auto* bundle = build->add_flag(
+      "--bundle", o->bundle,
+      "also write a launcher in C that has the compiled kernels in it, for CMake and Python too");
+  bundle->excludes(source);
+  build->add_option("--prefix", o->prefix, "what the names of the bundle's functions begin with")
+      ->needs(bundle);
   build
       ->add_flag(
           "--strict", o->strict,

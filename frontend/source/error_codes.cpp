@@ -175,6 +175,7 @@ constexpr std::array kCodes{
     ErrorCode{"uninitialised", ErrorStage::run, "tests/ir/fault_test.cpp"},
     ErrorCode{"written-twice", ErrorStage::run, "tests/ir/fault_test.cpp"},
     // command
+    ErrorCode{"bundle-prefix", ErrorStage::command, "tests/command/commands.cpp"},
     ErrorCode{"csv", ErrorStage::command, "tests/runtime/csv.cpp"},
     ErrorCode{"cuda-compiler", ErrorStage::command,
               "the CUDA compiler refuses what Lay emits: no script is known that does it"},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -7,6 +8,7 @@
 #include "backend/ir/text/print.h"
 #include "backend/plan/make.h"
 #include "backend/target/target.h"
+#include "runtime/bundle/bundle.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/manifest.h"
@@ -71,8 +73,10 @@ class Builder {
   Builder(const Script& script, const BuildOptions& options)
       : script_(script), options_(options), targets_(targets_of(options.archs)) {
     if (!options.source_only) can_compile_ = can_compile(&why_not_);
-    if (options.strict && !can_compile_)
-      throw MachineLacks("--strict: nothing can be compiled here: " + why_not_);
+    for (const auto& [is_asked, option] :
+         {std::pair{options.strict, "--strict"}, {options.bundle, "--bundle"}})
+      if (is_asked && !can_compile_)
+        throw MachineLacks(std::string(option) + ": nothing can be compiled here: " + why_not_);
   }
 
   // Every target has a plan of its own; variants that come out the same are built and listed as
@@ -239,8 +243,10 @@ class Builder {
     if (!can_compile_) return files;
     const std::string kind = options_.ptx ? "ptx" : "cubin",
                       name = stem + "." + asked.word + "." + kind;
-    write(name, image(kernel, variant, made, asked.target, source));
-    files.push_back({name, kind, asked.word});
+    auto compiled =
+        std::make_shared<const std::string>(image(kernel, variant, made, asked.target, source));
+    write(name, *compiled);
+    files.push_back({name, kind, asked.word, std::move(compiled)});
     return files;
   }
 
@@ -290,6 +296,17 @@ class Builder {
       files_;  // of a launch for a target, by stem and word
 };
 
+// The names of a bundle's files and functions; a prefix is the beginning of a name in C.
+BundleNames bundle_names(const BuildOptions& options) {
+  const auto is_part = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  const std::string& prefix = options.prefix;
+  if (!std::all_of(prefix.begin(), prefix.end(), is_part) ||
+      (!prefix.empty() && std::isdigit(static_cast<unsigned char>(prefix.front()))))
+    fail("bundle-prefix",
+         "--prefix `" + prefix + "`: expected letters, digits and `_`, with no digit in front");
+  return {fs::path(options.file).filename().string(), bundle_stem(options.file), prefix};
+}
+
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -309,6 +326,7 @@ int build_script(const BuildOptions& options) {
   try {
     const auto kernels = script->evaluator->kernels();
     if (kernels.empty()) fail("no-kernel", "`" + options.file + "` has no kernel to build");
+    const BundleNames names = bundle_names(options);
     Builder builder(*script, options);
     make_folder(options.folder);
     std::vector<BuiltKernel> built;
@@ -321,6 +339,8 @@ int build_script(const BuildOptions& options) {
     }
     if (!built.empty())
       builder.write("manifest.json", manifest(fs::path(options.file).filename().string(), built));
+    if (options.bundle && !built.empty())
+      for (const BundleFile& file : bundle(names, built)) builder.write(file.name, file.text);
     if (builder.failed()) code = exit_program;
     if (const auto missing = builder.not_built(); !missing.empty()) std::cerr << missing << "\n";
     if (const auto missing = builder.missing(); !missing.empty())

@@ -63,6 +63,9 @@ struct BuildOptions {
   bool source_only = false;        // no PTX or cubin
   // PTX in place of cubins.
   bool ptx = false;
+  // Also a launcher in C with the compiled kernels (runtime/bundle/bundle.h).
+  bool bundle = false;
+  std::string prefix;   // of the bundle's functions
   bool strict = false;  // what ptxas remarks about a kernel is an error, and so is a slow plan
 };
 

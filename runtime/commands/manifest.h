@@ -17,6 +17,8 @@ namespace lay::runtime {
 struct BuiltFile {
   // "linear.any.sm_90a.cubin", "cubin", "sm_90a"
   std::string name, kind, target;
+  // What a cubin or PTX file holds; null of source.
+  std::shared_ptr<const std::string> image = nullptr;
 };
 
 struct BuiltLaunch {

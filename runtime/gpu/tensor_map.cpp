@@ -3,10 +3,7 @@
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::runtime {
-namespace {
-
-// CUtensorMapDataType.
-int data_type(ElementType type) {
+int tensor_map_type(ElementType type) {
   switch (type) {
     case ElementType::u8:
     case ElementType::s8:
@@ -42,6 +39,8 @@ int data_type(ElementType type) {
   }
 }
 
+namespace {
+
 std::uint64_t number(const Int& value, const Binding& sizes) {
   const auto known = value.evaluate(sizes);
   if (!known)
@@ -55,7 +54,7 @@ TiledTensor tiled_tensor(const ir::Kernel& kernel, const ir::TensorMap& map, con
   const Layout& layout = std::get<Layout>(buffer.layout);
   const auto bytes = static_cast<std::uint64_t>(bits(buffer.element) / 8);
   TiledTensor tiled;
-  tiled.data_type = data_type(buffer.element);
+  tiled.data_type = tensor_map_type(buffer.element);
   tiled.address = tensor;
   for (std::size_t i = 0; i < map.order.size(); ++i) {
     const Layout mode = layout.shape.is_tuple() ? layout[map.order[i]] : layout;

@@ -9,6 +9,9 @@
 
 namespace lay::runtime {
 
+// CUtensorMapDataType of an element; std::logic_error for those that no tensor map has.
+int tensor_map_type(ElementType type);
+
 // Descriptors that launches have in common are encoded once. May be asked from several threads.
 class TensorMaps {
  public:

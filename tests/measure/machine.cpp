@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <iostream>
 #include <list>
 #include <map>
+#include <utility>
 
 #include "backend/cuda/names.h"
 #include "backend/interpret/interpret.h"
@@ -14,6 +16,7 @@
 #include "runtime/bench/compiled_kernel.h"
 #include "runtime/bench/problem/epilogue.h"
 #include "runtime/commands/script.h"
+#include "runtime/execute/stages.h"
 #include "runtime/gpu/launch_check.h"
 
 namespace {
@@ -26,6 +29,7 @@ struct Known {
 };
 std::list<Known> known;
 std::string broken, spoiling;
+std::vector<test::Launched> launched;
 std::map<std::string, long> costs;  // in launches, by function
 
 void know(const plan::Plan& plan, const plan::Variant& variant) {
@@ -60,12 +64,14 @@ extern "C" long fake_cost(void* kernel) {
 }
 
 // The parameters as the emitted function has them: pointers, then sizes and scalars (f32).
-extern "C" bool fake_run(void* which, const unsigned*, void** parameters) {
+extern "C" bool fake_run(void* which, const unsigned* launch, void** parameters) {
   const Known& of = *static_cast<Known*>(which);
+  launched.push_back({of.function, {launch[0], launch[1], launch[2], launch[3], launch[4]}});
   const ir::Kernel& kernel = of.kernel;
   std::size_t globals = 0;
   for (const ir::Buffer& buffer : kernel.buffers) globals += buffer.space == ir::Space::global;
   std::vector<interpret::Argument> arguments;
+  std::list<std::vector<std::uint8_t>> flags;
   Binding sizes;
   std::size_t next = globals;
   for (const ir::Param& param : kernel.params) {
@@ -79,10 +85,19 @@ extern "C" bool fake_run(void* which, const unsigned*, void** parameters) {
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (buffer.space != ir::Space::global) continue;
     void* data = value<void*>(parameters[next++]);
-    arguments.emplace_back(
-        interpret::Memory{data, runtime::span_of(buffer, sizes)->bytes, !buffer.written});
+    const std::int64_t bytes = runtime::span_of(buffer, sizes)->bytes;
+    interpret::Memory memory{data, bytes, !buffer.written};
+    // What a launch before has left in workspace is not known here.
+    if (buffer.workspace)
+      memory.written = flags.emplace_back(static_cast<std::size_t>(bytes), std::uint8_t{1}).data();
+    arguments.emplace_back(memory);
   }
-  const bool right = !interpret::run(kernel, arguments, {}).fault;
+  interpret::Options options;
+  if (kernel.launch.persistent)
+    options.resident_clusters = static_cast<int>(launch[0]) / kernel.launch.cluster[0];
+  const auto ran = interpret::run(kernel, arguments, options);
+  if (ran.fault) std::cerr << of.function << ": " << ran.fault->message << "\n";
+  const bool right = !ran.fault;
   bool spoiled = false;
   next = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
@@ -124,6 +139,24 @@ void know_kernels(const std::string& script) {
         plan::make_plan(bench::epilogue_kernel(*kernel, std::get<plan::GemmForm>(form), output));
     for (const plan::Variant& variant : epilogue.variants) know(epilogue, variant);
   }
+}
+
+void know_launches(const Sources& sources, const plan::Plan& plan) {
+  for (const plan::Variant& variant : plan.variants) {
+    // Plans before are launched by one variant each, of which there may be several.
+    plan::Variant own = variant;
+    own.before.clear();
+    for (const auto& before : variant.before) {
+      know_launches(sources, *before);
+      if (before->variants.size() == 1) own.before.push_back(before);
+    }
+    for (ir::Kernel& kernel : runtime::lowered(sources, plan, own))
+      known.push_back({cuda::function_name(kernel.name), std::move(kernel)});
+  }
+}
+
+std::vector<Launched> take_launched() {
+  return std::exchange(launched, {});
 }
 
 void set_cost(const std::string& function, long launches) {

@@ -2,8 +2,12 @@
 // lowered kernels of a script and interpreted.
 #pragma once
 
+#include <array>
 #include <string>
+#include <vector>
 
+#include "backend/plan/plan.h"
+#include "frontend/source/source.h"
 #include "runtime/gpu/gpu.h"
 
 namespace lay::test {
@@ -17,6 +21,19 @@ void break_variant(const std::string& ending);
 
 // The same of the first input; other results stay right.
 void spoil_input(const std::string& ending);
+
+// The launches of every variant of a kernel's plan can be launched, those that come before too.
+void know_launches(const Sources& sources, const plan::Plan& plan);
+
+// A launch that ran: the emitted function, its grid, threads of a block, and bytes of dynamic
+// shared memory.
+struct Launched {
+  std::string function;
+  std::array<unsigned, 5> shape;
+  friend bool operator==(const Launched&, const Launched&) = default;
+};
+// Those since the last call.
+std::vector<Launched> take_launched();
 
 // A launch of the emitted function takes the time of `launches`.
 void set_cost(const std::string& function, long launches);

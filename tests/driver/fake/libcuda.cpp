@@ -5,6 +5,9 @@
 // A program that exports fake_find(name) and fake_run(kernel, launch, arguments) runs all others by
 // these.
 //
+// A context is current in a thread as the calls say. A program that exports fake_clusters() says
+// how many clusters the device holds at once; else the device does not tell.
+//
 // Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the
 // program says. The driver cannot keep the arguments of recorded work: replaying a graph lets only
 // time pass.
@@ -16,6 +19,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -25,6 +29,7 @@ constexpr int success = 0, out_of_memory = 2, no_device = 100, not_found = 500, 
 std::set<void*> own;       // functions of the program, loaded by name
 long launches = 0;         // since the beginning: the clock
 long* captured = nullptr;  // the launches of the graph that is being recorded
+thread_local std::vector<void*> contexts{nullptr};  // the current one last
 
 // Everything that keeps the device busy comes by here.
 void pass_time(long count) {
@@ -57,10 +62,12 @@ int attribute(int which) {
 
 extern "C" {
 
-// NVRTC looks for the driver too, and asks a driver that starts for more than this one has.
+// NVRTC looks for the driver too, and asks a driver that starts for more than this one has: so it
+// starts once, but for a program that exports fake_starts_again().
 int cuInit(unsigned) {
   static bool started = false;
-  return std::exchange(started, true) ? no_device : success;
+  return std::exchange(started, true) && !dlsym(RTLD_DEFAULT, "fake_starts_again") ? no_device
+                                                                                   : success;
 }
 int cuDriverGetVersion(int* version) {
   return *version = 13000, success;
@@ -94,8 +101,21 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 int cuDevicePrimaryCtxRelease_v2(int) {
   return success;
 }
-int cuCtxSetCurrent(void*) {
-  return success;
+int cuCtxSetCurrent(void* context) {
+  return contexts.back() = context, success;
+}
+int cuCtxGetCurrent(void** context) {
+  return *context = contexts.back(), success;
+}
+int cuCtxGetDevice(int* device) {
+  return *device = 0, contexts.back() ? success : 201;
+}
+int cuCtxPushCurrent_v2(void* context) {
+  return contexts.push_back(context), success;
+}
+int cuCtxPopCurrent_v2(void** context) {
+  *context = contexts.back();
+  return contexts.pop_back(), success;
 }
 int cuCtxSynchronize() {
   return success;
@@ -121,6 +141,26 @@ int cuModuleGetFunction(void** function, void*, const char* name) {
 }
 int cuFuncSetAttribute(void*, int, int) {
   return success;
+}
+int cuLibraryLoadData(void** library, const void* image, void*, void*, unsigned, void*, void*,
+                      unsigned) {
+  return cuModuleLoadData(library, image);
+}
+int cuLibraryUnload(void*) {
+  return success;
+}
+int cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  return cuModuleGetFunction(kernel, library, name);
+}
+int cuKernelGetFunction(void** function, void* kernel) {
+  return *function = kernel, success;
+}
+int cuKernelSetAttribute(int, int, void*, int) {
+  return success;
+}
+int cuOccupancyMaxActiveClusters(int* clusters, void*, const void*) {
+  const auto held = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "fake_clusters"));
+  return held ? (*clusters = held(), success) : not_found;
 }
 int cuFuncGetAttribute(int* value, int, void*) {
   return *value = 0, success;
@@ -165,6 +205,15 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
                         : reinterpret_cast<Kernel>(function)(launch, arguments);
   return done ? success : launch_failed;
 }
+int cuLaunchKernelEx(const void* configuration, void* function, void** arguments, void** extra) {
+  struct {
+    unsigned grid[3], block[3], shared_bytes;
+    void* stream;
+  } what;
+  std::memcpy(&what, configuration, sizeof what);
+  return cuLaunchKernel(function, what.grid[0], what.grid[1], what.grid[2], what.block[0], 1, 1,
+                        what.shared_bytes, what.stream, arguments, extra);
+}
 // For libraries that launch kernels of their own: whether it is recorded, so that they must not run
 // it.
 bool fake_launch() {
@@ -200,16 +249,22 @@ int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
 }
 
 int cuStreamCreate(void** stream, unsigned) {
-  return *stream = new char, success;
+  return *stream = new void*(contexts.back()), success;
 }
 int cuStreamDestroy_v2(void* stream) {
-  return delete static_cast<char*>(stream), success;
+  return delete static_cast<void**>(stream), success;
+}
+int cuStreamGetCtx(void* stream, void** context) {
+  return *context = *static_cast<void**>(stream), success;
 }
 int cuStreamSynchronize(void*) {
   return success;
 }
 int cuStreamBeginCapture_v2(void*, int) {
   return captured = new long(0), success;
+}
+int cuStreamIsCapturing(void*, int* status) {
+  return *status = captured != nullptr, success;
 }
 int cuStreamEndCapture(void*, void** graph) {
   return *graph = std::exchange(captured, nullptr), success;

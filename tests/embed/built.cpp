@@ -1,0 +1,126 @@
+#include "tests/embed/built.h"
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "generated/tests/paths.h"
+#include "runtime/commands/commands.h"
+
+namespace lay::test {
+namespace {
+
+struct Message {
+  std::array<char, 512> text{};
+};
+
+Answer answer(int status, const Message& why) {
+  return {status, why.text.data()};
+}
+
+}  // namespace
+
+Ran shell(const std::string& command) {
+  Ran ran;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  REQUIRE(pipe);
+  std::array<char, 4096> part{};
+  while (const auto read = std::fread(part.data(), 1, part.size(), pipe))
+    ran.out.append(part.data(), read);
+  ran.code = WEXITSTATUS(pclose(pipe));
+  return ran;
+}
+
+void build_bundle(const std::string& folder, const std::string& prefix, const std::string& script) {
+  static const TemporaryFolder cache;
+  setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
+  runtime::BuildOptions options;
+  options.file = script.empty() ? LAY_SOURCE_DIR "/tests/embed/kernels.lay" : script;
+  options.folder = folder;
+  options.bundle = true;
+  options.prefix = prefix;
+  REQUIRE(runtime::build_script(options) == 0);
+}
+
+Loaded::Loaded(const std::string& folder) {
+  put(folder + "/probe.c",
+      "#include \"kernels.c\"\n"
+      "uint16_t probe_f16(float value);\nuint16_t probe_bf16(float value);\n"
+      "uint16_t probe_f16(float value) { return lay_f16(value); }\n"
+      "uint16_t probe_bf16(float value) { return lay_bf16(value); }\n");
+  const Ran compiled = shell("cc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror -shared -fPIC " +
+                             folder + "/probe.c -o " + folder + "/libprobe.so -pthread -ldl");
+  INFO(compiled.out);
+  REQUIRE(compiled.code == 0);
+  library_ = dlopen((folder + "/libprobe.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  INFO(dlerror());
+  REQUIRE(library_);
+}
+
+void* Loaded::address(const std::string& name) const {
+  void* found = dlsym(library_, name.c_str());
+  INFO(name);
+  REQUIRE(found);
+  return found;
+}
+
+const Loaded& loaded() {
+  static const TemporaryFolder folder;
+  static const Loaded library = [] {
+    build_bundle(folder.path().string());
+    return Loaded(folder.path().string());
+  }();
+  return library;
+}
+
+std::vector<std::byte> CallArguments::bytes(std::uint32_t size) const {
+  std::vector<std::byte> made(sizeof size);
+  const auto add = [&](const auto& value) {
+    made.resize((made.size() + alignof(decltype(value)) - 1) / alignof(decltype(value)) *
+                alignof(decltype(value)));
+    const auto* begin = reinterpret_cast<const std::byte*>(&value);
+    made.insert(made.end(), begin, begin + sizeof value);
+  };
+  for (const auto& dim : kernel_->dims) add(sizes.at(dim.name));
+  for (const auto& scalar : kernel_->scalars) add(scalars.at(scalar.name));
+  for (const auto& tensor : kernel_->tensors) add(tensors.at(tensor.name));
+  made.resize((made.size() + 7) / 8 * 8);
+  if (size == 0) size = static_cast<std::uint32_t>(made.size());
+  std::memcpy(made.data(), &size, sizeof size);
+  return made;
+}
+
+Answer check(const std::string& kernel, const std::vector<std::byte>& arguments) {
+  Message why;
+  auto* const function = loaded().symbol<int(const void*, Message*)>(kernel + "_check");
+  return answer(function(arguments.data(), &why), why);
+}
+
+Answer workspace(const std::string& kernel, const std::vector<std::byte>& arguments,
+                 std::int64_t& bytes) {
+  Message why;
+  auto* const function =
+      loaded().symbol<int(const void*, std::int64_t*, Message*)>(kernel + "_workspace");
+  return answer(function(arguments.data(), &bytes, &why), why);
+}
+
+Answer prepare(const std::string& kernel, int device) {
+  Message why;
+  auto* const function = loaded().symbol<int(int, Message*)>(kernel + "_prepare");
+  return answer(function(device, &why), why);
+}
+
+Answer launch(const std::string& kernel, const std::vector<std::byte>& arguments, void* workspace,
+              std::int64_t bytes, void* stream) {
+  Message why;
+  auto* const function =
+      loaded().symbol<int(const void*, void*, std::int64_t, void*, Message*)>(kernel + "_launch");
+  return answer(function(arguments.data(), workspace, bytes, stream, &why), why);
+}
+
+}  // namespace lay::test

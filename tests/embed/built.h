@@ -1,0 +1,75 @@
+// Bundles as a user builds them: by `lay build --bundle`, here with compilers and a driver that are
+// none (driver/fake/), and by the C compiler of the machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/sema/kernel/kernel.h"
+#include "tests/runtime/temporary.h"
+
+namespace lay::test {
+
+// Runs a command of the shell; what it wrote, and its exit code.
+struct Ran {
+  int code = 0;
+  std::string out;
+};
+Ran shell(const std::string& command);
+
+// A script, or tests/embed/kernels.lay, as a bundle in the folder.
+void build_bundle(const std::string& folder, const std::string& prefix = "",
+                  const std::string& script = "");
+
+// The bundle as a shared library in this process; loaded once.
+class Loaded {
+ public:
+  explicit Loaded(const std::string& folder);
+
+  // A function of a kernel: symbol<int(const void*, char*)>("linear_check").
+  template <class Function>
+  Function* symbol(const std::string& name) const {
+    return reinterpret_cast<Function*>(address(name + "_lay1"));
+  }
+  // A function of another name.
+  void* address(const std::string& name) const;
+
+ private:
+  void* library_ = nullptr;
+};
+
+// The library that the tests share.
+const Loaded& loaded();
+
+// A kernel's struct of arguments, laid out as the header says: sizes, scalars, tensors.
+class CallArguments {
+ public:
+  explicit CallArguments(const sema::Kernel& kernel) : kernel_(&kernel) {}
+
+  std::map<std::string, std::int64_t> sizes;
+  std::map<std::string, float> scalars;
+  std::map<std::string, void*> tensors;
+
+  // `size` instead of the struct's, where it is not 0.
+  std::vector<std::byte> bytes(std::uint32_t size = 0) const;
+
+ private:
+  const sema::Kernel* kernel_;
+};
+
+// A status and its sentence.
+struct Answer {
+  int status = 0;
+  std::string text;
+};
+Answer check(const std::string& kernel, const std::vector<std::byte>& arguments);
+Answer workspace(const std::string& kernel, const std::vector<std::byte>& arguments,
+                 std::int64_t& bytes);
+Answer prepare(const std::string& kernel, int device);
+Answer launch(const std::string& kernel, const std::vector<std::byte>& arguments,
+              void* workspace = nullptr, std::int64_t bytes = 0, void* stream = nullptr);
+
+}  // namespace lay::test

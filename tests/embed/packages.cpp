@@ -1,0 +1,183 @@
+// Bundles in programs: compiled as strictly as a user may, twice in one program, by CMake, from
+// Python, and on a machine without a driver.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "generated/tests/paths.h"
+#include "tests/embed/built.h"
+
+namespace {
+
+using lay::test::Ran;
+using lay::test::shell;
+using lay::test::TemporaryFolder;
+
+void require_runs(const std::string& command, const std::string& out) {
+  const Ran ran = shell(command);
+  INFO(command << "\n" << ran.out);
+  CHECK(ran.code == 0);
+  CHECK(ran.out == out);
+}
+
+// The snippet of docs/embedding.md in that language, of which there is one.
+std::string snippet(const std::string& language) {
+  const std::string page = lay::test::slurp(LAY_SOURCE_DIR "/docs/embedding.md"),
+                    fence = "```" + language + "\n";
+  const auto begin = page.find(fence);
+  REQUIRE(begin != std::string::npos);
+  REQUIRE(page.find(fence, begin + 1) == std::string::npos);
+  const auto text = begin + fence.size();
+  return page.substr(text, page.find("```", text) - text);
+}
+
+bool is_found(const std::string& command) {
+  return shell("command -v " + command).code == 0;
+}
+
+// A caller in C, which is C++ too: a guard, an answer about workspace, and a launch that finds no
+// driver.
+constexpr const char* kCaller = R"(#include "kernels.h"
+
+#include <stdio.h>
+
+int main(void) {
+  static char x[4096], y[4096];
+  lay_message why;
+  int64_t bytes = -1;
+  eighths_args args = {sizeof(eighths_args), 4, 12, 12, x, y};
+  printf("%d %s\n", (int)eighths_check(&args, &why), why.text);
+  args.N = 8;
+  printf("%d %s\n", (int)eighths_check(&args, &why), why.text);
+  printf("%d ", (int)eighths_workspace(&args, &bytes, NULL));
+  printf("%d\n", (int)bytes);
+  printf("%d\n", (int)eighths_launch(&args, NULL, 0, NULL, &why));
+  printf("%s %d\n", eighths_describe()->name, (int)eighths_describe()->guard_count);
+  return 0;
+}
+)";
+constexpr const char* kSaid =
+    "4 eighths: the guard `N % 8 == 0` does not hold: N = 12\n0 \n0 0\n20\neighths 2\n";
+
+}  // namespace
+
+TEST_CASE("a bundle compiles under strict warnings, its header as C and C++") {
+  const TemporaryFolder folder;
+  lay::test::build_bundle(folder.path().string());
+  lay::test::put(folder / "caller.c", kCaller);
+  lay::test::put(folder / "caller.cpp", kCaller);
+  const std::string in = "cd " + folder.path().string() + " && ";
+  const std::string strict = " -Wall -Wextra -Wpedantic -Werror -fsyntax-only ";
+  for (const std::string compiler : {"gcc", "clang"}) {
+    if (!is_found(compiler)) continue;
+    for (const char* standard : {"c99", "c11", "c17", "gnu99"})
+      require_runs(in + compiler + " -std=" + standard + strict + "kernels.c caller.c", "");
+  }
+  for (const std::string compiler : {"g++", "clang++"}) {
+    if (!is_found(compiler)) continue;
+    for (const char* standard : {"c++11", "c++14", "c++17", "c++20"})
+      require_runs(in + compiler + " -std=" + standard + strict + "caller.cpp", "");
+  }
+}
+
+TEST_CASE("a program checks and asks without a driver, and a launch says what is missing") {
+  const TemporaryFolder folder;
+  lay::test::build_bundle(folder.path().string());
+  lay::test::put(folder / "caller.c", kCaller);
+  const std::string in = "cd " + folder.path().string() + " && ";
+  require_runs(in + "cc caller.c kernels.c -o caller -pthread -ldl", "");
+  require_runs(in + "./caller", kSaid);
+}
+
+TEST_CASE("bundles are the same byte for byte, and two of them live in one program") {
+  const TemporaryFolder folder;
+  const std::string first = folder / "first", again = folder / "again", second = folder / "second";
+  lay::test::build_bundle(first);
+  lay::test::build_bundle(again);
+  lay::test::build_bundle(second, "my_");
+  require_runs("diff -r " + first + " " + again, "");
+  lay::test::put(folder / "both.c", R"(#include "first/kernels.h"
+#include "second/kernels.h"
+
+#include <stdio.h>
+
+int main(void) {
+  printf("%s %s\n", rows_describe()->name, my_rows_describe()->name);
+  return rows_check(NULL, NULL) == LAY_WRONG_STRUCT && my_rows_check(NULL, NULL) == 1 ? 0 : 1;
+}
+)");
+  const std::string in = "cd " + folder.path().string() + " && ";
+  require_runs(in + "cc both.c first/kernels.c second/kernels.c -o both -pthread -ldl && ./both",
+               "rows my_rows\n");
+}
+
+TEST_CASE("an object of another ABI does not link") {
+  const TemporaryFolder folder;
+  lay::test::build_bundle(folder.path().string());
+  lay::test::put(folder / "caller.c", kCaller);
+  const std::string in = "cd " + folder.path().string() + " && ";
+  require_runs(in + "cc -c kernels.c && sed -i s/_lay1/_lay2/ kernels.h && cc -c caller.c", "");
+  const Ran linked = shell(in + "cc caller.o kernels.o -pthread -ldl");
+  CHECK(linked.code != 0);
+  CHECK(linked.out.find("undefined reference to `eighths_check_lay2'") != std::string::npos);
+}
+
+TEST_CASE("find_package finds a bundle") {
+  const TemporaryFolder folder;
+  lay::test::build_bundle(folder / "kernels");
+  lay::test::put(folder / "caller.c", kCaller);
+  lay::test::put(folder / "CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.18)
+project(caller LANGUAGES C)
+find_package(kernels CONFIG REQUIRED PATHS ${CMAKE_SOURCE_DIR}/kernels)
+add_executable(caller caller.c)
+target_link_libraries(caller lay::kernels)
+)");
+  const Ran made =
+      shell("cd " + folder.path().string() + " && cmake -B build . && cmake --build build");
+  INFO(made.out);
+  REQUIRE(made.code == 0);
+  require_runs(folder / "build/caller", kSaid);
+}
+
+TEST_CASE("Python calls a bundle by ctypes") {
+  const TemporaryFolder folder;
+  lay::test::build_bundle(folder.path().string());
+  lay::test::put(folder / "caller.py", R"(import kernels
+
+def refused(**arguments):
+    try:
+        kernels.eighths.check(**arguments)
+    except kernels.LayError as error:
+        return error.status, str(error)
+
+print(refused(M=4, N=12, lda=12, X=0x1000, Y=0x2000))
+print(refused(M=4, N=8, lda=12, X=0x1000, Y=0x2000))
+print(kernels.linear.workspace(M=64, N=64, K=64, X=0x10000, W=0x20000, b=0x30000, Y=0x40000) >= 0)
+try:
+    kernels.turned.check(alpha=2, M=1, N=1, X=1, y=2)
+except TypeError as error:
+    print(error)
+)");
+  const std::string in = "cd " + folder.path().string() + " && ";
+  require_runs(
+      in + "cc -shared -fPIC kernels.c -o libkernels.so -pthread -ldl && python3 caller.py",
+      "(4, 'eighths: the guard `N % 8 == 0` does not hold: N = 12')\nNone\nTrue\n"
+      "turned takes M, N, alpha, X, Y; missing or unknown: Y, y\n");
+}
+
+TEST_CASE("the snippets of docs/embedding.md do what the page says") {
+  const TemporaryFolder folder;
+  lay::test::put(folder / "linear.lay", snippet("lay"));
+  lay::test::build_bundle(folder / "kernels", "", folder / "linear.lay");
+  lay::test::put(folder / "app.c", snippet("c"));
+  lay::test::put(folder / "CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES C)\n"
+                 "add_executable(app app.c)\n" +
+                     snippet("cmake"));
+  const std::string in = "cd " + folder.path().string() + " && ";
+  const Ran made = shell(in + "cmake -B build . && cmake --build build");
+  INFO(made.out);
+  REQUIRE(made.code == 0);
+  require_runs(folder / "build/app", snippet("text"));
+  lay::test::put(folder / "app.py", snippet("python"));
+  require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
+}
