@@ -1,8 +1,12 @@
-# The part of a launcher that all bundles of `lay build --bundle` share, embedded in the command.
+# The parts of a launcher that all bundles of `lay build --bundle` share, embedded in the command.
 set(bundle_rows "")
-append_embedded(bundle_rows launcher.c runtime/bundle/launcher.c)
-embed_files(runtime bundle/launcher_file.h "${bundle_rows}" [[
-std::string_view launcher_file() {
-  return kFiles[0].second;
+foreach(part numbers arguments driver launches)
+  append_embedded(bundle_rows ${part}.c runtime/bundle/launcher/${part}.c)
+endforeach()
+embed_files(runtime bundle/launcher_files.h "${bundle_rows}" [[
+std::string launcher_text() {
+  std::string text;
+  for (const auto& [name, part] : kFiles) text.append(text.empty() ? "" : "\n").append(part);
+  return text;
 }
 ]])

@@ -4,7 +4,7 @@
 // of Lay; the driver is loaded at run time.
 //
 //   linear.h              per kernel: check, workspace, prepare, launch, describe, unload
-//   linear.c              the launcher (launcher.c), and the tables and functions of each kernel
+//   linear.c              the launcher (launcher/), and the tables and functions of each kernel
 //   linear-config.cmake   for find_package(linear)
 //   linear.py             the same functions for Python, by ctypes
 //

@@ -1,7 +1,5 @@
 #include "runtime/bundle/c_text.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 
 #include "frontend/algebra/layouts/inner_layout.h"
@@ -9,112 +7,19 @@
 namespace lay::runtime {
 namespace {
 
-// Keywords of C and C++, and names that their headers or compilers define as macros; sorted.
-constexpr std::array<std::string_view, 105> kWords = {"NULL",
-                                                      "alignas",
-                                                      "alignof",
-                                                      "and",
-                                                      "and_eq",
-                                                      "asm",
-                                                      "auto",
-                                                      "bitand",
-                                                      "bitor",
-                                                      "bool",
-                                                      "break",
-                                                      "case",
-                                                      "catch",
-                                                      "char",
-                                                      "char16_t",
-                                                      "char32_t",
-                                                      "char8_t",
-                                                      "class",
-                                                      "co_await",
-                                                      "co_return",
-                                                      "co_yield",
-                                                      "compl",
-                                                      "concept",
-                                                      "const",
-                                                      "const_cast",
-                                                      "consteval",
-                                                      "constexpr",
-                                                      "constinit",
-                                                      "continue",
-                                                      "decltype",
-                                                      "default",
-                                                      "delete",
-                                                      "do",
-                                                      "double",
-                                                      "dynamic_cast",
-                                                      "else",
-                                                      "enum",
-                                                      "explicit",
-                                                      "export",
-                                                      "extern",
-                                                      "false",
-                                                      "float",
-                                                      "for",
-                                                      "friend",
-                                                      "goto",
-                                                      "i386",
-                                                      "if",
-                                                      "inline",
-                                                      "int",
-                                                      "linux",
-                                                      "long",
-                                                      "mutable",
-                                                      "namespace",
-                                                      "new",
-                                                      "noexcept",
-                                                      "not",
-                                                      "not_eq",
-                                                      "nullptr",
-                                                      "offsetof",
-                                                      "operator",
-                                                      "or",
-                                                      "or_eq",
-                                                      "private",
-                                                      "protected",
-                                                      "public",
-                                                      "register",
-                                                      "reinterpret_cast",
-                                                      "requires",
-                                                      "restrict",
-                                                      "return",
-                                                      "short",
-                                                      "signed",
-                                                      "sizeof",
-                                                      "static",
-                                                      "static_assert",
-                                                      "static_cast",
-                                                      "struct",
-                                                      "switch",
-                                                      "template",
-                                                      "this",
-                                                      "thread_local",
-                                                      "throw",
-                                                      "true",
-                                                      "try",
-                                                      "typedef",
-                                                      "typeid",
-                                                      "typename",
-                                                      "typeof",
-                                                      "typeof_unqual",
-                                                      "union",
-                                                      "unix",
-                                                      "unsigned",
-                                                      "using",
-                                                      "va_arg",
-                                                      "va_copy",
-                                                      "va_end",
-                                                      "va_list",
-                                                      "va_start",
-                                                      "virtual",
-                                                      "void",
-                                                      "volatile",
-                                                      "wchar_t",
-                                                      "while",
-                                                      "xor",
-                                                      "xor_eq"};
+// Keywords of C and C++, and names that their headers or compilers define as macros; each between
+// blanks.
+constexpr std::string_view kWords =
+    " NULL alignas alignof and and_eq asm auto bitand bitor bool break case catch char "
+    "char16_t char32_t char8_t class co_await co_return co_yield compl concept const "
+    "const_cast consteval constexpr constinit continue decltype default delete do double "
+    "dynamic_cast else enum explicit export extern false float for friend goto i386 if "
+    "inline int linux long mutable namespace new noexcept not not_eq nullptr offsetof "
+    "operator or or_eq private protected public register reinterpret_cast requires restrict "
+    "return short signed sizeof static static_assert static_cast struct switch template this "
+    "thread_local throw true try typedef typeid typename typeof typeof_unqual union unix "
+    "unsigned using va_arg va_copy va_end va_list va_start virtual void volatile wchar_t "
+    "while xor xor_eq ";
 
 class Writer {
  public:
@@ -236,7 +141,7 @@ ArgumentNames::ArgumentNames(const sema::Kernel& kernel) : used_{"size"} {
 
 std::string ArgumentNames::unused(const std::string& name) {
   std::string made = name;
-  while (std::find(kWords.begin(), kWords.end(), made) != kWords.end() || used_.count(made) > 0)
+  while (kWords.find(" " + made + " ") != std::string_view::npos || used_.count(made) > 0)
     made += "_";
   used_.insert(made);
   return made;

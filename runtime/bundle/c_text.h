@@ -1,5 +1,5 @@
-// Lay's integers, conditions and layouts as C of a bundle's launcher (launcher.c): `lay_number` and
-// `lay_truth`, which have no value where Lay's have none.
+// Lay's integers, conditions and layouts as C of a bundle's launcher (launcher/numbers.c):
+// `lay_number` and `lay_truth`, which have no value where Lay's have none.
 #pragma once
 
 #include <map>

@@ -7,8 +7,9 @@
 #include "backend/ir/text/print.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/c_text.h"
-#include "runtime/bundle/launcher_file.h"
+#include "runtime/bundle/launcher_files.h"
 #include "runtime/gpu/device.h"
+#include "runtime/gpu/launch_check.h"
 #include "runtime/gpu/tensor_map.h"
 
 namespace lay::runtime {
@@ -475,6 +476,15 @@ void $K_unload(void) {
   std::string launches_;
 };
 
+// What the runtime's checks are made with too.
+std::string limits_text() {
+  return "/* Sizes above this make coordinates at the edge of a tile leave 32 bits. */\n"
+         "#define LAY_LARGEST_EXTENT " +
+         std::to_string(largest_extent) +
+         "\n/* Of the workspace, in bytes. */\n#define LAY_WORKSPACE_ALIGNMENT " +
+         std::to_string(plan::workspace_alignment) + "\n\n";
+}
+
 }  // namespace
 
 std::string bundle_source(const BundleNames& names, const std::vector<BuiltKernel>& kernels) {
@@ -485,7 +495,7 @@ std::string bundle_source(const BundleNames& names, const std::vector<BuiltKerne
                      names.stem +
                      ".h\"\n\n#include <dlfcn.h>\n#include <pthread.h>\n#include <stdarg.h>\n"
                      "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n" +
-                     std::string(launcher_file());
+                     limits_text() + launcher_text();
   for (const auto& built : kernels)
     text += KernelText(names.prefix + built.kernel->name, names.script, built).text();
   return text;

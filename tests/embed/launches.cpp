@@ -116,6 +116,9 @@ class Memory {
 struct Call {
   std::map<std::string, std::int64_t> sizes;
   std::map<std::string, float> scalars = {};
+  // Every tensor lies one element behind an address that suits all variants: only the result is
+  // compared, since the runtime takes aligned memory.
+  bool is_shifted = false;
 };
 
 // Launches both ways and compares.
@@ -127,7 +130,9 @@ void require_same(const std::string& name, const Call& call, std::uint32_t seed)
   const auto experts = call.sizes.find("E");
 
   std::map<std::string, std::vector<std::byte>> before;
+  std::map<std::string, int> element_bytes;
   for (const auto& tensor : kernel.tensors) {
+    element_bytes[tensor.name] = tensor.element_bytes();
     ir::Buffer buffer;
     buffer.element = tensor.element;
     buffer.layout = tensor.memory();
@@ -156,7 +161,8 @@ void require_same(const std::string& name, const Call& call, std::uint32_t seed)
   arguments.scalars = call.scalars;
   std::map<std::string, Memory> memory;
   for (const auto& [tensor, bytes] : before) {
-    const auto placed = memory.emplace(tensor, Memory(bytes.size(), 0)).first;
+    const auto off = call.is_shifted ? static_cast<std::size_t>(element_bytes.at(tensor)) : 0;
+    const auto placed = memory.emplace(tensor, Memory(bytes.size(), off)).first;
     std::memcpy(placed->second.begin(), bytes.data(), bytes.size());
     arguments.tensors[tensor] = placed->second.begin();
   }
@@ -174,8 +180,8 @@ void require_same(const std::string& name, const Call& call, std::uint32_t seed)
   CHECK(launched.text.empty());
 
   const std::vector<Launched> seen = test::take_launched();
-  REQUIRE(seen.size() == wanted.size());
-  for (std::size_t i = 0; i < seen.size(); ++i) {
+  if (!call.is_shifted) REQUIRE(seen.size() == wanted.size());
+  for (std::size_t i = 0; i < seen.size() && !call.is_shifted; ++i) {
     INFO(seen[i].function << " beside " << wanted[i].function);
     CHECK(seen[i] == wanted[i]);
   }
@@ -202,6 +208,15 @@ TEST_CASE("a bundle launches what the runtime launches, with the same bits") {
     require_same("turned", {{{"M", m}, {"N", n}}, {{"alpha", 0.5f}}}, seed);
     require_same("rows", {{{"M", m}, {"N", 4 * n}}}, seed);
     require_same("eighths", {{{"M", m}, {"N", 8 * k}, {"lda", 8 * k + seed}}}, seed);
+  }
+}
+
+TEST_CASE("addresses that no wide access takes are given to a variant that needs none") {
+  for (std::uint32_t seed = 0; seed < 3; ++seed) {
+    CAPTURE(seed);
+    require_same("linear", {{{"M", 70}, {"N", 64}, {"K", 64 + 8 * seed}}, {}, true}, seed);
+    require_same("turned", {{{"M", 40}, {"N", 64}}, {{"alpha", 2.0f}}, true}, seed);
+    require_same("eighths", {{{"M", 9}, {"N", 64}, {"lda", 64 + seed}}, {}, true}, seed);
   }
 }
 

@@ -1,6 +1,7 @@
 // Bundles in programs: compiled as strictly as a user may, twice in one program, by CMake, from
 // Python, and on a machine without a driver.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <string>
 
 #include "generated/tests/paths.h"
@@ -180,4 +181,77 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   require_runs(folder / "build/app", snippet("text"));
   lay::test::put(folder / "app.py", snippet("python"));
   require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
+}
+
+// Eight threads prepare and launch at once, with wrong arguments between, and unload at the end.
+constexpr const char* kThreads = R"(#include <pthread.h>
+#include <stdio.h>
+
+#include "kernels.h"
+
+void* fake_find(const char* name);
+int fake_run(void* kernel, const unsigned* launch, void** values);
+int cuDevicePrimaryCtxRetain(void** context, int device);
+int cuCtxSetCurrent(void* context);
+
+void* fake_find(const char* name) { return (void*)name; }
+/* Reads every size behind the two pointers, as a kernel's launch copies them. */
+int fake_run(void* kernel, const unsigned* launch, void** values) {
+  (void)kernel;
+  return launch[0] > 0 && *(const int*)values[2] > 0;
+}
+
+static int failures[8];
+
+static void* work(void* at) {
+  static char x[4096], y[4096];
+  int i, *failed = at;
+  void* context;
+  lay_message why;
+  rows_args args = {sizeof(rows_args), 4, 8, x, y};
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+  for (i = 0; i < 200; ++i) {
+    args.M = 4 + i % 7;
+    if (rows_launch(&args, NULL, 0, NULL, &why) != LAY_OK) {
+      ++*failed;
+      fprintf(stderr, "%s\n", why.text);
+    }
+    if (rows_launch(NULL, NULL, 0, NULL, NULL) != LAY_WRONG_STRUCT) ++*failed;
+    if (rows_prepare(0, NULL) != LAY_OK) ++*failed;
+  }
+  return NULL;
+}
+
+int main(void) {
+  pthread_t threads[8];
+  int i, failed = 0;
+  for (i = 0; i < 8; ++i) pthread_create(&threads[i], NULL, work, &failures[i]);
+  for (i = 0; i < 8; ++i) pthread_join(threads[i], NULL);
+  for (i = 0; i < 8; ++i) failed += failures[i];
+  rows_unload();
+  printf("%d failed\n", failed);
+  return failed;
+}
+)";
+
+TEST_CASE("the launcher is clean under sanitizers, with eight threads") {
+  const TemporaryFolder folder;
+  lay::test::build_bundle(folder.path().string());
+  lay::test::put(folder / "threads.c", kThreads);
+  lay::test::put(folder / "empty.c", "int main(void) { return 0; }\n");
+  const std::string fakes =
+      std::filesystem::path(LAY_BINARY).parent_path().string() + "/tests/fake";
+  const std::string in = "cd " + folder.path().string() + " && ";
+  for (const std::string sanitizer : {"address,undefined", "thread"}) {
+    const std::string compile =
+        in + "cc -g -O1 -fsanitize=" + sanitizer + " -fno-sanitize-recover=all -rdynamic -pthread ";
+    if (shell(compile + "empty.c -o empty && ./empty").code != 0) {
+      WARN("skipped: programs with -fsanitize=" << sanitizer << " do not run here");
+      continue;
+    }
+    require_runs(compile + "threads.c kernels.c -o threads -L" + fakes + " -l:libcuda.so.1 -ldl",
+                 "");
+    require_runs(in + "LD_LIBRARY_PATH=" + fakes + " ./threads", "0 failed\n");
+  }
 }

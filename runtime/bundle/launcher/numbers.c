@@ -1,0 +1,103 @@
+/* ---- numbers -----------------------------------------------------------------------------------
+ * Sizes and what is computed of them, as Lay computes it: in 64 bits, and without a value where
+ * that overflows or a quotient is not exact. */
+
+#if defined(__GNUC__) || defined(__clang__)
+#define LAY_MAYBE_UNUSED __attribute__((unused))
+#else
+#error "the launcher needs GCC or Clang: it uses their atomic operations"
+#endif
+
+typedef struct {
+  int64_t value;
+  int known;
+} lay_number;
+
+/* Of a condition: 1 holds, 0 does not, -1 has no value. */
+typedef int lay_truth;
+
+LAY_MAYBE_UNUSED static lay_number lay_of(int64_t value) {
+  lay_number made;
+  made.value = value;
+  made.known = 1;
+  return made;
+}
+
+static lay_number lay_unknown(void) {
+  lay_number none;
+  none.value = 0;
+  none.known = 0;
+  return none;
+}
+
+LAY_MAYBE_UNUSED static lay_number lay_add(lay_number a, lay_number b) {
+  int64_t sum;
+  if (!a.known || !b.known || __builtin_add_overflow(a.value, b.value, &sum)) return lay_unknown();
+  return lay_of(sum);
+}
+
+LAY_MAYBE_UNUSED static lay_number lay_mul(lay_number a, lay_number b) {
+  int64_t product;
+  if (!a.known || !b.known || __builtin_mul_overflow(a.value, b.value, &product))
+    return lay_unknown();
+  return lay_of(product);
+}
+
+/* Rounded towards minus infinity. */
+LAY_MAYBE_UNUSED static lay_number lay_floor_div(lay_number a, lay_number b) {
+  int64_t quotient;
+  if (!a.known || !b.known || b.value == 0 || (a.value == INT64_MIN && b.value == -1))
+    return lay_unknown();
+  quotient = a.value / b.value;
+  if (a.value % b.value != 0 && (a.value % b.value < 0) != (b.value < 0)) --quotient;
+  return lay_of(quotient);
+}
+
+LAY_MAYBE_UNUSED static lay_number lay_exact_div(lay_number a, int64_t b) {
+  return a.known && a.value % b == 0 ? lay_of(a.value / b) : lay_unknown();
+}
+
+LAY_MAYBE_UNUSED static lay_number lay_min(lay_number a, lay_number b) {
+  if (!a.known || !b.known) return lay_unknown();
+  return a.value < b.value ? a : b;
+}
+
+LAY_MAYBE_UNUSED static lay_number lay_max(lay_number a, lay_number b) {
+  if (!a.known || !b.known) return lay_unknown();
+  return a.value > b.value ? a : b;
+}
+
+LAY_MAYBE_UNUSED static lay_number lay_select(lay_truth condition, lay_number a, lay_number b) {
+  return condition < 0 ? lay_unknown() : condition ? a : b;
+}
+
+LAY_MAYBE_UNUSED static lay_truth lay_equal(lay_number a, lay_number b) {
+  return a.known && b.known ? a.value == b.value : -1;
+}
+
+LAY_MAYBE_UNUSED static lay_truth lay_less(lay_number a, lay_number b) {
+  return a.known && b.known ? a.value < b.value : -1;
+}
+
+LAY_MAYBE_UNUSED static lay_truth lay_less_equal(lay_number a, lay_number b) {
+  return a.known && b.known ? a.value <= b.value : -1;
+}
+
+LAY_MAYBE_UNUSED static lay_truth lay_divides(lay_number a, lay_number b) {
+  if (!a.known || !b.known || b.value == 0) return -1;
+  return b.value == -1 || a.value % b.value == 0;
+}
+
+LAY_MAYBE_UNUSED static lay_truth lay_not(lay_truth a) {
+  return a < 0 ? a : !a;
+}
+
+LAY_MAYBE_UNUSED static lay_truth lay_both(lay_truth a, lay_truth b) {
+  if (a == 0 || b == 0) return 0;
+  return a < 0 || b < 0 ? -1 : 1;
+}
+
+LAY_MAYBE_UNUSED static lay_truth lay_either(lay_truth a, lay_truth b) {
+  if (a == 1 || b == 1) return 1;
+  return a < 0 || b < 0 ? -1 : 0;
+}
