@@ -6,21 +6,12 @@ option(LAY_UNITY "compile many sources as one: the fastest build from nothing" O
 # Longer groups save little more, need more memory, and leave cores idle at the end.
 set(unity_lines 4500)
 
-# Sources in groups of their own: a name of theirs hides one of a header that a neighbour needs.
+# Sources that are compiled alone: a name of theirs hides one of a header that a neighbour includes.
 set(unity_apart
-  runtime/bench/torch/torch_coordinates.cpp
-  runtime/compile/cache.cpp
-  runtime/bench/problem/segments.cpp
-  runtime/commands/completions.cpp
-  runtime/repl/highlight.cpp
+  backend/interpret/interpret.cpp
   backend/ir/lower/source_operand.cpp
-  backend/plan/tiles/chained_variants.cpp
-  backend/plan/simt/simt.cpp
-  frontend/sema/session.cpp
   frontend/sema/explain/derivation_steps.cpp
-  frontend/syntax/messages.cpp
-  frontend/algebra/claims/disjoint.cpp
-  frontend/algebra/integers/search.cpp
+  runtime/compile/cache.cpp
 )
 
 if(LAY_UNITY)
@@ -40,25 +31,23 @@ function(lay_compile_together target)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  set(together)
-  set(apart)
-  foreach(source IN LISTS ARGN)
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
-    if(path IN_LIST unity_apart)
-      list(APPEND apart ${source})
-    else()
-      list(APPEND together ${source})
+  set(together ${ARGN})
+  set(ordered)
+  foreach(path IN LISTS unity_apart)
+    set(source ${PROJECT_SOURCE_DIR}/${path})
+    if(source IN_LIST together)
+      list(REMOVE_ITEM together ${source})
+      list(APPEND ordered ${source})
     endif()
   endforeach()
-  foreach(kind together apart)
-    execute_process(
-      COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/unity.py ${unity_lines} ${${kind}}
-      OUTPUT_VARIABLE placed COMMAND_ERROR_IS_FATAL ANY)
-    string(REGEX MATCHALL "[^\n]+" placed "${placed}")
-    foreach(line IN LISTS placed)
-      string(REGEX MATCH "^([0-9]+) (.*)$" line "${line}")
-      set_source_files_properties(
-        ${CMAKE_MATCH_2} PROPERTIES UNITY_GROUP ${kind}_${CMAKE_MATCH_1})
-    endforeach()
+  execute_process(
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/unity.py ${unity_lines} ${together}
+    OUTPUT_VARIABLE placed COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]+" placed "${placed}")
+  foreach(line IN LISTS placed)
+    string(REGEX MATCH "^([0-9]+) (.*)$" line "${line}")
+    list(APPEND ordered ${CMAKE_MATCH_2})
+    set_source_files_properties(${CMAKE_MATCH_2} PROPERTIES UNITY_GROUP ${CMAKE_MATCH_1})
   endforeach()
+  set_property(TARGET ${target} PROPERTY SOURCES ${ordered})
 endfunction()
