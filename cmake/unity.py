@@ -39,7 +39,7 @@ class Source:
         self.lines = len(lines)
         self.mentions = set(MENTION.findall(text))
         self.directives = set(DIRECTIVE.findall(text))
-        self.brought = set(DECLARATION.findall(text))
+        self.imported = set(DECLARATION.findall(text))
         self.names = set()
         inside = False
         for line in lines:
@@ -60,14 +60,14 @@ class Group:
         self.lines = 0
         self.names = set()
         self.directives = set()
-        self.brought = set()
+        self.imported = set()
 
     def takes(self, source, limit):
         return (
             self.lines + source.lines <= limit
             and self.directives <= source.directives
             and not self.names & source.mentions
-            and not self.brought & source.names
+            and not self.imported & source.names
         )
 
     def add(self, source):
@@ -75,7 +75,7 @@ class Group:
         self.lines += source.lines
         self.names |= source.names
         self.directives |= source.directives
-        self.brought |= source.brought
+        self.imported |= source.imported
 
 
 def main():

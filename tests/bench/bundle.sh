@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A bundle on the GPU at hand: right, captured, from threads and on streams; and the time of a launch
-# on the host, beside PyTorch and Triton: tests/bench/bundle.sh [LAY]. It needs a C compiler, and
-# PyTorch of `python3`.
+# A bundle on the GPU at hand: right, captured, from threads and on streams; and the time of a
+# launch on the host, beside PyTorch and Triton: tests/bench/bundle.sh [LAY]. It needs a C compiler,
+# and PyTorch of `python3`.
 set -euo pipefail
 lay=$(realpath "${1:-build/lay}")
 here=$(realpath "$(dirname "$0")")

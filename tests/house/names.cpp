@@ -116,6 +116,9 @@ bool is_no_file_of_ours(const std::string& word) {
       "cuda.h",
       "frontend/sema/stdlib.h",
       "runtime/commands/help_files.h",
+      "linear-config.cmake",  // of a bundle
+      "stddef.h",
+      "stdint.h",
   };
   return names.count(word) == 1;
 }
@@ -129,8 +132,8 @@ std::set<std::string> words_of_code() {
   for (const TextFile& file : files_in({"frontend", "backend", "runtime", "tests"}, {".h", ".cpp"}))
     if (file.path != "tests/house/names.cpp")
       for (const SourceLine& line : source_lines(file)) add(line.code);
-  for (const TextFile& file :
-       files_in({""}, {"CMakeLists.txt", ".cmake", ".sh", ".g4", ".py", ".json", ".ir", ".cu"}))
+  for (const TextFile& file : files_in(
+           {""}, {"CMakeLists.txt", ".c", ".cmake", ".sh", ".g4", ".py", ".json", ".ir", ".cu"}))
     for (const std::string& line : file.lines) add(line);
   for (const TextFile& file : files_in({""}, {".lay"}))
     for (const std::string& line : file.lines) add(line.substr(0, line.find("//")));
@@ -139,6 +142,9 @@ std::set<std::string> words_of_code() {
     if (path.starts_with("tests/"))  // targets of CMake: test_house
       words.insert("test_" + path.substr(6, path.find('/', 6) - 6));
   }
+  // The functions of a bundle, as docs/embedding.md has them.
+  for (const char* function : {"check", "workspace", "prepare", "launch", "describe", "unload"})
+    words.insert(std::string("linear_") + function);
   return words;
 }
 
