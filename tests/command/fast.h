@@ -7,14 +7,16 @@
 #include <string>
 
 #include "tests/command/process.h"
+#include "tests/machine_speed.h"
 
 namespace lay::test {
 
-// Checks that it takes less than `limit` milliseconds: the best of several tries, and of four times
-// as many where those are too slow, since the machine may be busy with something else.
+// Checks that it takes less than `limit` milliseconds of a machine of usual speed: the best of
+// several tries, and of four times as many where those are too slow, since the machine may be busy
+// with something else.
 inline void check_fast(const std::string& what, double limit, int tries,
                        const std::function<double()>& seconds) {
-  const double enough = limit * patience;
+  const double enough = limit * patience * slowness();
   double best = 1e9;
   for (int i = 0; i < tries || (best >= enough && i < 4 * tries); ++i)
     best = std::min(best, seconds() * 1e3);

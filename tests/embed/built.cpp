@@ -8,9 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
+#include "backend/plan/make.h"
 #include "generated/tests/paths.h"
 #include "runtime/commands/commands.h"
+#include "runtime/commands/script.h"
+#include "runtime/gpu/device.h"
+#include "tests/measure/machine.h"
 
 namespace lay::test {
 namespace {
@@ -36,7 +41,8 @@ Ran shell(const std::string& command) {
   return ran;
 }
 
-void build_bundle(const std::string& folder, const std::string& prefix, const std::string& script) {
+void build_bundle(const std::string& folder, const std::string& prefix, const std::string& script,
+                  const std::string& arch) {
   static const TemporaryFolder cache;
   setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
   runtime::BuildOptions options;
@@ -44,7 +50,20 @@ void build_bundle(const std::string& folder, const std::string& prefix, const st
   options.folder = folder;
   options.bundle = true;
   options.prefix = prefix;
+  if (!arch.empty()) options.archs = {arch};
   REQUIRE(runtime::build_script(options) == 0);
+}
+
+void know_kernels_of_bundle() {
+  static bool is_known = false;
+  if (std::exchange(is_known, true)) return;
+  runtime::ScriptOptions options;
+  options.evaluation = {sema::Mode::check, {}};
+  const auto script = runtime::evaluate_script(LAY_SOURCE_DIR "/tests/embed/kernels.lay", options);
+  const auto target = runtime::device_target();
+  REQUIRE(target);
+  for (const auto& kernel : runtime::kernels_named(*script, ""))
+    know_launches(script->sources, plan::make_plan(kernel, *target));
 }
 
 Loaded::Loaded(const std::string& folder) {

@@ -20,9 +20,10 @@ struct Ran {
 };
 Ran shell(const std::string& command);
 
-// A script, or tests/embed/kernels.lay, as a bundle in the folder.
+// A script, or tests/embed/kernels.lay, as a bundle in the folder; for the GPU of the fake driver,
+// or the architecture.
 void build_bundle(const std::string& folder, const std::string& prefix = "",
-                  const std::string& script = "");
+                  const std::string& script = "", const std::string& arch = "");
 
 // The bundle as a shared library in this process; loaded once.
 class Loaded {
@@ -59,6 +60,9 @@ class CallArguments {
  private:
   const sema::Kernel* kernel_;
 };
+
+// The launches of the bundle's kernels can run on the fake driver from now on.
+void know_kernels_of_bundle();
 
 // A status and its sentence.
 struct Answer {

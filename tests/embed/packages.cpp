@@ -183,6 +183,57 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
 }
 
+// One launch in a context of the fake driver, which refuses to run it where it is told to.
+constexpr const char* kOneLaunch = R"(#include <stdio.h>
+
+#include "kernels.h"
+
+void* fake_find(const char* name);
+int fake_run(void* kernel, const unsigned* launch, void** values);
+int cuDevicePrimaryCtxRetain(void** context, int device);
+int cuCtxSetCurrent(void* context);
+
+void* fake_find(const char* name) { return (void*)name; }
+int fake_run(void* kernel, const unsigned* launch, void** values) {
+  (void)kernel, (void)launch, (void)values;
+  return 0;
+}
+
+int main(void) {
+  static char x[4096], y[4096];
+  void* context;
+  lay_message why;
+  rows_args args = {sizeof(rows_args), 4, 8, x, y};
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+  printf("%d ", (int)rows_launch(&args, NULL, 0, NULL, &why));
+  printf("%s\n", why.text);
+  return 0;
+}
+)";
+
+TEST_CASE("a launch says what the driver or the device refuses") {
+  const TemporaryFolder folder;
+  const std::string fakes =
+      std::filesystem::path(LAY_BINARY).parent_path().string() + "/tests/fake";
+  const auto require_said = [&](const std::string& name, const std::string& arch,
+                                const std::string& change, const std::string& said) {
+    lay::test::build_bundle(folder / name, "", "", arch);
+    lay::test::put(folder / name + "/one.c", kOneLaunch);
+    require_runs("cd " + folder.path().string() + "/" + name + " && " + change +
+                     " cc one.c kernels.c -o one -rdynamic -pthread -L" + fakes +
+                     " -l:libcuda.so.1 -ldl && LD_LIBRARY_PATH=" + fakes + " ./one",
+                 said);
+  };
+  require_said("run", "", "", "40 cuLaunchKernelEx: CUDA_ERROR_FAKE (719)\n");
+  // Without the first bytes of an ELF file, which lie in the words' low halves.
+  require_said("corrupt", "", "sed -i s/0x[0-9a-f]*464c457f/0x0/ kernels.c &&",
+               "40 cuLibraryLoadData: CUDA_ERROR_FAKE (200)\n");
+  require_said("older", "sm_80", "",
+               "22 rows: no image runs on compute capability 9.0 of device 0; build with --arch "
+               "for it\n");
+}
+
 // Eight threads prepare and launch at once, with wrong arguments between, and unload at the end.
 constexpr const char* kThreads = R"(#include <pthread.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "frontend/algebra/layouts/operations.h"
 #include "tests/command/process.h"
 #include "tests/laws/random_layouts.h"
+#include "tests/machine_speed.h"
 
 using namespace lay;
 
@@ -25,7 +26,7 @@ double cpu_seconds() {
 
 // 0.2 s, with room for slow machines and for builds without optimization or with sanitizers. Work
 // that grows with sizes takes hours.
-constexpr double kMostSeconds = std::max(2.0, 0.2 * test::patience);
+const double kMostSeconds = std::max(2.0, 0.2 * test::patience) * test::slowness();
 
 int64_t huge(laws::Random& random) {
   constexpr int64_t kNumbers[] = {10000019,
