@@ -67,8 +67,9 @@ class KernelText {
     // The functions of launches come to know the images.
     std::string stages, variants;
     for (std::size_t i = 0; i < built_.stages.size(); ++i)
-      stages += variants_text(name_ + "_stage_" + number(i), built_.stages[i].variants);
-    variants = variants_text(name_, built_.variants);
+      stages += variants_text(name_ + "_stage_" + number(i), *built_.stages[i].plan->kernel,
+                              built_.stages[i].variants);
+    variants = variants_text(name_, *built_.kernel, built_.variants);
     return "\n/* ==== " + name_ + " ==== */\n" + images_text() + arguments_text() + launches_ +
            stages + variants + interface_text() + describe_text();
   }
@@ -164,13 +165,21 @@ class KernelText {
     std::map<DimId, std::string> dims;
     guard.path.collect_dims(dims);
     guard.predicate.collect_dims(dims);
+    std::string broken = c_truth(guard.predicate, names_) + " != 1";
+    if (!guard.path.is_always()) broken = c_truth(guard.path, names_) + " != 0 && " + broken;
+    return refusal_text(broken, name_ + ": the guard `" + guard.to_string() + "` does not hold",
+                        ": ", dims);
+  }
+
+  // Refuses where the condition is broken, by the sentence and the values of the sizes.
+  std::string refusal_text(const std::string& broken, const std::string& sentence,
+                           const std::string& before_values,
+                           const std::map<DimId, std::string>& dims) const {
     const CValues values = c_values(dims, names_);
-    std::string condition = c_truth(guard.predicate, names_) + " != 1";
-    if (!guard.path.is_always()) condition = c_truth(guard.path, names_) + " != 0 && " + condition;
-    return "  if (" + condition + ")\n    return lay_say(why, LAY_GUARD_FAILED, " +
-           c_format(name_ + ": the guard `" + guard.to_string() + "` does not hold") +
-           (values.format.empty() ? "" : " " + c_string(": " + values.format)) + values.arguments +
-           ");\n";
+    return "  if (" + broken + ")\n    return lay_say(why, LAY_GUARD_FAILED, " +
+           c_format(sentence) +
+           (values.format.empty() ? "" : " " + c_string(before_values + values.format)) +
+           values.arguments + ");\n";
   }
 
   // The function of one launch, the same for all variants that begin with it; returns its name.
@@ -227,12 +236,8 @@ class KernelText {
     for (const Predicate& assumed : kernel.assumptions) {
       std::map<DimId, std::string> dims;
       assumed.collect_dims(dims);
-      const CValues sizes = c_values(dims, names_);
-      checked += "  if (" + c_truth(assumed, names_) +
-                 " != 1)\n    return lay_say(why, LAY_GUARD_FAILED, " +
-                 c_format(name_ + " needs `" + assumed.to_string() + "`") +
-                 (sizes.format.empty() ? "" : " " + c_string(", and " + sizes.format)) +
-                 sizes.arguments + ");\n";
+      checked += refusal_text(c_truth(assumed, names_) + " != 1",
+                              name_ + " needs `" + assumed.to_string() + "`", ", and ", dims);
     }
     std::vector<Int> counted;
     for (const ir::Expr& expr : kernel.exprs) {
@@ -283,9 +288,9 @@ class KernelText {
            ", why);\n    if (status != LAY_OK) return status;\n  }\n";
   }
 
-  // Multiples that the addresses must be of, by tensor: the variant's own, and those of its
-  // launches.
-  std::map<std::string, int> alignments(const BuiltVariant& built) const {
+  // Multiples that the addresses must be of, by tensor: those of the variant, which is one of the
+  // kernel `own`, and of its launches.
+  std::map<std::string, int> alignments(const BuiltVariant& built, const sema::Kernel& own) const {
     std::map<std::string, int> bytes;
     const sema::Kernel& kernel = *built_.kernel;
     const auto need = [&](const std::string& tensor, int multiple) {
@@ -293,6 +298,8 @@ class KernelText {
       if (std::any_of(kernel.tensors.begin(), kernel.tensors.end(), is_argument))
         bytes[tensor] = std::max(bytes[tensor], multiple);
     };
+    for (const plan::Alignment& aligned : built.variant->aligned)
+      need(own.tensor(aligned.tensor).name, aligned.bytes);
     for (const auto& launch : built.launches)
       for (const auto& buffer : launch.kernel.buffers)
         if (buffer.space == ir::Space::global && !buffer.workspace)
@@ -302,7 +309,8 @@ class KernelText {
 
   // Whether each variant takes the arguments, which is the first that does, what workspace it
   // needs, and its launches.
-  std::string variants_text(const std::string& name, const std::vector<BuiltVariant>& variants) {
+  std::string variants_text(const std::string& name, const sema::Kernel& own,
+                            const std::vector<BuiltVariant>& variants) {
     const std::string arguments = "const " + name_ + "_args* a";
     std::string text, choose, workspace, launch;
     for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -310,7 +318,7 @@ class KernelText {
       std::string condition = "1";
       for (const Predicate& when : built.variant->when)
         condition += "\n      && " + c_truth(when, names_) + " == 1";
-      for (const auto& [tensor, bytes] : alignments(built))
+      for (const auto& [tensor, bytes] : alignments(built, own))
         if (bytes > 1)
           condition +=
               "\n      && lay_aligned(a->" + names_.of(tensor) + ", " + std::to_string(bytes) + ")";
@@ -452,7 +460,7 @@ void $K_unload(void) {
         conditions += (conditions.empty() ? "" : " and ") + condition;
       };
       for (const Predicate& when : built.variant->when) add(when.to_string());
-      for (const auto& [tensor, bytes] : alignments(built))
+      for (const auto& [tensor, bytes] : alignments(built, *built_.kernel))
         if (bytes > 1) add(tensor + " aligned to " + std::to_string(bytes));
       text += "    {" + c_string(built.variant->name) + ", " + c_string(targets) + ", " +
               c_string(conditions) + ", " + c_string(built.variant->workspace.to_string()) + "},\n";
