@@ -183,8 +183,8 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
 }
 
-// One launch in a context of the fake driver, which refuses to run it where it is told to.
-constexpr const char* kOneLaunch = R"(#include <stdio.h>
+// What a program says to the fake driver: it has every kernel, and fake_run of its own runs them.
+constexpr const char* kFake = R"(#include <stdio.h>
 
 #include "kernels.h"
 
@@ -194,6 +194,30 @@ int cuDevicePrimaryCtxRetain(void** context, int device);
 int cuCtxSetCurrent(void* context);
 
 void* fake_find(const char* name) { return (void*)name; }
+
+/* Makes the device's context current in this thread. */
+static void enter(void) {
+  void* context;
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+}
+)";
+
+const std::string fakes = std::filesystem::path(LAY_BINARY).parent_path().string() + "/tests/fake";
+
+// Compiles a program of the folder that includes fake.h with the bundle and runs it.
+void require_runs_on_fake(const std::string& folder, const std::string& program,
+                          const std::string& flags, const std::string& out) {
+  lay::test::put(folder + "/fake.h", kFake);
+  require_runs("cd " + folder + " && cc " + flags + " " + program +
+                   " kernels.c -o program -rdynamic -pthread -L" + fakes +
+                   " -l:libcuda.so.1 -ldl && LD_LIBRARY_PATH=" + fakes + " ./program",
+               out);
+}
+
+// One launch in a context of the fake driver, which refuses to run it where it is told to.
+constexpr const char* kOneLaunch = R"(#include "fake.h"
+
 int fake_run(void* kernel, const unsigned* launch, void** values) {
   (void)kernel, (void)launch, (void)values;
   return 0;
@@ -201,11 +225,9 @@ int fake_run(void* kernel, const unsigned* launch, void** values) {
 
 int main(void) {
   static char x[4096], y[4096];
-  void* context;
   lay_message why;
   rows_args args = {sizeof(rows_args), 4, 8, x, y};
-  cuDevicePrimaryCtxRetain(&context, 0);
-  cuCtxSetCurrent(context);
+  enter();
   printf("%d ", (int)rows_launch(&args, NULL, 0, NULL, &why));
   printf("%s\n", why.text);
   return 0;
@@ -214,38 +236,27 @@ int main(void) {
 
 TEST_CASE("a launch says what the driver or the device refuses") {
   const TemporaryFolder folder;
-  const std::string fakes =
-      std::filesystem::path(LAY_BINARY).parent_path().string() + "/tests/fake";
   const auto require_said = [&](const std::string& name, const std::string& arch,
                                 const std::string& change, const std::string& said) {
     lay::test::build_bundle(folder / name, "", "", arch);
-    lay::test::put(folder / name + "/one.c", kOneLaunch);
-    require_runs("cd " + folder.path().string() + "/" + name + " && " + change +
-                     " cc one.c kernels.c -o one -rdynamic -pthread -L" + fakes +
-                     " -l:libcuda.so.1 -ldl && LD_LIBRARY_PATH=" + fakes + " ./one",
-                 said);
+    lay::test::put((folder / name) + "/one.c", kOneLaunch);
+    require_runs("cd " + (folder / name) + " && " + change, "");
+    require_runs_on_fake(folder / name, "one.c", "", said);
   };
-  require_said("run", "", "", "40 cuLaunchKernelEx: CUDA_ERROR_FAKE (719)\n");
+  require_said("run", "", "true", "40 cuLaunchKernelEx: CUDA_ERROR_FAKE (719)\n");
   // Without the first bytes of an ELF file, which lie in the words' low halves.
-  require_said("corrupt", "", "sed -i s/0x[0-9a-f]*464c457f/0x0/ kernels.c &&",
+  require_said("corrupt", "", "sed -i s/0x[0-9a-f]*464c457f/0x0/ kernels.c",
                "40 cuLibraryLoadData: CUDA_ERROR_FAKE (200)\n");
-  require_said("older", "sm_80", "",
+  require_said("older", "sm_80", "true",
                "22 rows: no image runs on compute capability 9.0 of device 0; build with --arch "
                "for it\n");
 }
 
 // Eight threads prepare and launch at once, with wrong arguments between, and unload at the end.
 constexpr const char* kThreads = R"(#include <pthread.h>
-#include <stdio.h>
 
-#include "kernels.h"
+#include "fake.h"
 
-void* fake_find(const char* name);
-int fake_run(void* kernel, const unsigned* launch, void** values);
-int cuDevicePrimaryCtxRetain(void** context, int device);
-int cuCtxSetCurrent(void* context);
-
-void* fake_find(const char* name) { return (void*)name; }
 /* Reads every size behind the two pointers, as a kernel's launch copies them. */
 int fake_run(void* kernel, const unsigned* launch, void** values) {
   (void)kernel;
@@ -257,11 +268,9 @@ static int failures[8];
 static void* work(void* at) {
   static char x[4096], y[4096];
   int i, *failed = at;
-  void* context;
   lay_message why;
   rows_args args = {sizeof(rows_args), 4, 8, x, y};
-  cuDevicePrimaryCtxRetain(&context, 0);
-  cuCtxSetCurrent(context);
+  enter();
   for (i = 0; i < 200; ++i) {
     args.M = 4 + i % 7;
     if (rows_launch(&args, NULL, 0, NULL, &why) != LAY_OK) {
@@ -291,18 +300,13 @@ TEST_CASE("the launcher is clean under sanitizers, with eight threads") {
   lay::test::build_bundle(folder.path().string());
   lay::test::put(folder / "threads.c", kThreads);
   lay::test::put(folder / "empty.c", "int main(void) { return 0; }\n");
-  const std::string fakes =
-      std::filesystem::path(LAY_BINARY).parent_path().string() + "/tests/fake";
-  const std::string in = "cd " + folder.path().string() + " && ";
   for (const std::string sanitizer : {"address,undefined", "thread"}) {
-    const std::string compile =
-        in + "cc -g -O1 -fsanitize=" + sanitizer + " -fno-sanitize-recover=all -rdynamic -pthread ";
-    if (shell(compile + "empty.c -o empty && ./empty").code != 0) {
+    const std::string flags = "-g -O1 -fsanitize=" + sanitizer + " -fno-sanitize-recover=all";
+    if (shell("cd " + folder.path().string() + " && cc " + flags + " empty.c -o empty && ./empty")
+            .code != 0) {
       WARN("skipped: programs with -fsanitize=" << sanitizer << " do not run here");
       continue;
     }
-    require_runs(compile + "threads.c kernels.c -o threads -L" + fakes + " -l:libcuda.so.1 -ldl",
-                 "");
-    require_runs(in + "LD_LIBRARY_PATH=" + fakes + " ./threads", "0 failed\n");
+    require_runs_on_fake(folder.path().string(), "threads.c", flags, "0 failed\n");
   }
 }
