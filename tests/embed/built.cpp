@@ -13,7 +13,6 @@
 #include "backend/plan/make.h"
 #include "generated/tests/paths.h"
 #include "runtime/commands/commands.h"
-#include "runtime/commands/script.h"
 #include "runtime/gpu/device.h"
 #include "tests/measure/machine.h"
 
@@ -54,16 +53,22 @@ void build_bundle(const std::string& folder, const std::string& prefix, const st
   REQUIRE(runtime::build_script(options) == 0);
 }
 
+const runtime::Script& bundle_script() {
+  static const auto read = [] {
+    runtime::ScriptOptions options;
+    options.evaluation = {sema::Mode::check, {}};
+    return runtime::evaluate_script(LAY_SOURCE_DIR "/tests/embed/kernels.lay", options);
+  }();
+  return *read;
+}
+
 void know_kernels_of_bundle() {
   static bool is_known = false;
   if (std::exchange(is_known, true)) return;
-  runtime::ScriptOptions options;
-  options.evaluation = {sema::Mode::check, {}};
-  const auto script = runtime::evaluate_script(LAY_SOURCE_DIR "/tests/embed/kernels.lay", options);
   const auto target = runtime::device_target();
   REQUIRE(target);
-  for (const auto& kernel : runtime::kernels_named(*script, ""))
-    know_launches(script->sources, plan::make_plan(kernel, *target));
+  for (const auto& kernel : runtime::kernels_named(bundle_script(), ""))
+    know_launches(bundle_script().sources, plan::make_plan(kernel, *target));
 }
 
 Loaded::Loaded(const std::string& folder) {

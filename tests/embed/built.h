@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontend/sema/kernel/kernel.h"
+#include "runtime/commands/script.h"
 #include "tests/runtime/temporary.h"
 
 namespace lay::test {
@@ -60,6 +61,9 @@ class CallArguments {
  private:
   const sema::Kernel* kernel_;
 };
+
+// tests/embed/kernels.lay, evaluated once.
+const runtime::Script& bundle_script();
 
 // The launches of the bundle's kernels can run on the fake driver from now on.
 void know_kernels_of_bundle();

@@ -12,8 +12,6 @@
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/memory/convert.h"
-#include "generated/tests/paths.h"
-#include "runtime/commands/script.h"
 #include "runtime/execute/stages.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/gpu/launch_check.h"
@@ -32,15 +30,6 @@ namespace {
 
 using namespace lay;
 using test::Launched;
-
-const runtime::Script& script() {
-  static const auto read = [] {
-    runtime::ScriptOptions options;
-    options.evaluation = {sema::Mode::check, {}};
-    return runtime::evaluate_script(LAY_SOURCE_DIR "/tests/embed/kernels.lay", options);
-  }();
-  return *read;
-}
 
 runtime::Gpu& gpu() {
   static const auto opened = [] {
@@ -64,7 +53,7 @@ const Planned& planned(const std::string& name) {
   static std::map<std::string, std::unique_ptr<Planned>> all;
   auto& slot = all[name];
   if (!slot) {
-    const auto kernel = runtime::kernels_named(script(), name).front();
+    const auto kernel = runtime::kernels_named(test::bundle_script(), name).front();
     slot = std::make_unique<Planned>(Planned{kernel, plan::make_plan(kernel, gpu().target())});
     test::know_kernels_of_bundle();
   }
@@ -150,7 +139,7 @@ void require_same(const std::string& name, const Call& call, std::uint32_t seed)
   const plan::Variant variant = plan::at_sizes(plan::chosen_variant(with.plan, sizes), sizes);
   test::take_launched();
   const runtime::GpuRun ran =
-      gpu().run(runtime::lowered(script().sources, with.plan, variant), host);
+      gpu().run(runtime::lowered(test::bundle_script().sources, with.plan, variant), host);
   INFO(ran.outcome.message);
   REQUIRE(ran.outcome.ok());
   const std::vector<Launched> wanted = test::take_launched();

@@ -205,7 +205,7 @@ static void enter(void) {
 
 const std::string fakes = std::filesystem::path(LAY_BINARY).parent_path().string() + "/tests/fake";
 
-// Compiles a program of the folder that includes fake.h with the bundle and runs it.
+// Compiles a program of the folder with the bundle and the text above, and runs it.
 void require_runs_on_fake(const std::string& folder, const std::string& program,
                           const std::string& flags, const std::string& out) {
   lay::test::put(folder + "/fake.h", kFake);

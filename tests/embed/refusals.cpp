@@ -3,8 +3,6 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "generated/tests/paths.h"
-#include "runtime/commands/script.h"
 #include "runtime/gpu/driver.h"
 #include "tests/embed/built.h"
 #include "tests/measure/machine.h"
@@ -38,12 +36,7 @@ enum Status : int {
 };
 
 const sema::Kernel& kernel(const std::string& name) {
-  static const auto read = [] {
-    runtime::ScriptOptions options;
-    options.evaluation = {sema::Mode::check, {}};
-    return runtime::evaluate_script(LAY_SOURCE_DIR "/tests/embed/kernels.lay", options);
-  }();
-  return *runtime::kernels_named(*read, name).front();
+  return *runtime::kernels_named(test::bundle_script(), name).front();
 }
 
 void* at(std::uintptr_t address) {
