@@ -144,7 +144,8 @@ void Emitter::write_signature() {
     for (const int extent : map.box) box += (box.empty() ? "" : ",") + std::to_string(extent);
     parameters.emplace_back(
         "const __grid_constant__ tensor_map " + map_names_[i],
-        "boxes of (" + box + ") of " + comment_text(buffer(map.tensor).name) +
+        std::string(map.im2col.empty() ? "boxes" : "columns of pixels, im2col: boxes") + " of (" +
+            box + ") of " + comment_text(buffer(map.tensor).name) +
             (map.swizzle ? ", bytes swizzled by " + map.swizzle->to_string() : ""));
   }
   const auto& cluster = kernel_.launch.cluster;

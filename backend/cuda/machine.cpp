@@ -63,15 +63,21 @@ void Emitter::copy(const ir::Copy& copy, const ir::TmaLoad& how, int line) {
   const BoxCoordinates box = box_coordinates(map, copy.src, 2);
   const std::size_t last = 2 + box.count;
   std::string text = "cp.async.bulk.tensor." + std::to_string(box.count) +
-                     "d.shared::cluster.global.mbarrier::complete_tx::bytes" +
+                     "d.shared::cluster.global" + (how.offsets.empty() ? "" : ".im2col") +
+                     ".mbarrier::complete_tx::bytes" +
                      (how.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box.names +
                      "}], [%" + std::to_string(last) + "]";
   operands +=
       box.operands + ", \"r\"(" + barrier_at(how.completion.barrier, how.completion.slot) + ")";
-  if (how.multicast) {
-    text += ", %" + std::to_string(last + 1);
-    operands += ", \"h\"((unsigned short)(" + expression(how.multicast).text + "))";
-  }
+  std::size_t next = last + 1;
+  const auto add = [&](ir::ExprId value) {
+    operands += ", \"h\"((unsigned short)(" + expression(value).text + "))";
+    return "%" + std::to_string(next++);
+  };
+  for (const ir::ExprId& offset : how.offsets)
+    text += (&offset == how.offsets.data() ? ", {" : ", ") + add(offset);
+  if (!how.offsets.empty()) text += "}";
+  if (how.multicast) text += ", " + add(how.multicast);
   out_.line("asm volatile(\"" + text + ";\"", line);
   out_.line("             :: " + operands + " : \"memory\");");
 }

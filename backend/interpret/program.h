@@ -102,6 +102,13 @@ struct BoxPlan {
   int map = -1;  // TensorMap
   // BarrierId of the mbarrier on which a load completes.
   int barrier = -1;
+  // With im2col: the base pixels along the modes behind the fastest, and the slots of the offsets
+  // from them.
+  struct Pixels {
+    std::int64_t first = 0, count = 1, step = 1;
+  };
+  std::vector<Pixels> im2col{};
+  std::vector<int> offsets{};
 };
 
 // A multiplication by an atom. The tables have one entry a value: the row and column of the tile's

@@ -113,12 +113,21 @@ void Statements::guarded(const ir::CopyGuard& guard, Body body) {
 }
 
 void Statements::copy_box(int map, Handler run, const ir::Ref& tensor, const ir::Ref& shared,
-                          Instruction made, int barrier) {
+                          Instruction made, int barrier, const std::vector<ir::ExprId>& offsets) {
   BoxPlan plan;
   plan.tensor = expr_.access(tensor);
   plan.shared = expr_.access(shared);
   plan.map = map;
   plan.barrier = barrier;
+  const auto number = [&](const Int& value) {
+    const auto known = value.evaluate(expr_.sizes());
+    if (!known)
+      expr_.refuse(FaultCode::overflow, "the size " + value.to_string() + " has no value here");
+    return *known;
+  };
+  for (const ir::BasePixels& along : program_.kernel->tensor_maps[static_cast<size_t>(map)].im2col)
+    plan.im2col.push_back({number(along.first), number(along.count), along.step});
+  for (const ir::ExprId offset : offsets) plan.offsets.push_back(expr_.value(offset));
   made.run = run;
   made.detail = static_cast<int>(program_.boxes.size());
   for (const int extent : program_.kernel->tensor_maps[static_cast<size_t>(map)].box)
@@ -131,11 +140,12 @@ void Statements::compile(const ir::Copy& copy, const ir::TmaLoad& how) {
   Instruction made;
   made.a = expr_.value(how.completion.slot);
   if (how.multicast) made.b = expr_.value(how.multicast);
-  copy_box(how.tensor_map, tma::load, copy.src, copy.dst, made, how.completion.barrier.index);
+  copy_box(how.tensor_map, tma::load, copy.src, copy.dst, made, how.completion.barrier.index,
+           how.offsets);
 }
 
 void Statements::compile(const ir::Copy& copy, const ir::TmaStore& how) {
-  copy_box(how.tensor_map, tma::store, copy.dst, copy.src, {}, -1);
+  copy_box(how.tensor_map, tma::store, copy.dst, copy.src, {}, -1, {});
 }
 
 CopyPlan Statements::copy_plan(const ir::Copy& copy, const ir::CopyVector& vector) {

@@ -55,7 +55,7 @@ class Statements {
   void copy_elements(const ir::Copy& copy, const ir::CopyVector& vector, Handler run, bool zeros);
   // A box of TMA: coordinates of its first element, and the mbarrier it completes on.
   void copy_box(int map, Handler run, const ir::Ref& tensor, const ir::Ref& shared,
-                Instruction made, int barrier);
+                Instruction made, int barrier, const std::vector<ir::ExprId>& offsets);
   void copy_matrices(const ir::Copy& copy, const ir::CopyVector& vector, const ir::Ref& shared,
                      bool load, bool transpose);
   void multiply_atom(const ir::Mma& mma, Handler run);

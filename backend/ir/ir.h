@@ -104,18 +104,35 @@ struct Buffer {
   Int offset = 0;  // of workspace: bytes from where all that the variant's launches share begins
 };
 
+// The base pixels along a mode: `count` of them, `step` apart, from `first` on, which may lie in
+// front of the tensor.
+struct BasePixels {
+  Int first;
+  Int count;
+  int step = 1;
+};
+
 // A TMA descriptor that the launcher encodes before the launch: the recipe, not the 128 bytes.
+//
+// With `im2col` (PTX ISA, im2col mode) the fastest mode holds channels, and a copy takes a column
+// of pixels: from its base pixel on to the next ones, of the modes behind the fastest in turn, all
+// but the slowest as `im2col` says. It reads each pixel at the copy's offsets from its base,
+// outside of the tensor zeros:
+//
+//   X[n,2*p+r-1,2*q+s-1,c]    order (3,2,1,0), im2col (-1,Q,2) (-1,P,2); of the pixel (n,p,q) the
+//                             base is X[n,2*p-1,2*q-1,c], the offsets are s, r
 struct TensorMap {
   std::string name;
   // The global buffer it describes.
   BufferId tensor;
   // Modes of the tensor, fastest first.
   std::vector<int> order;
-  // Extents of one copy, in the same order.
+  // Extents of one copy, in the same order; with im2col channels, pixels and ones.
   std::vector<int> box;
   // Modes of the buffer in shared memory that they run along; empty: `order`
   std::vector<int> onto;
-  std::optional<Swizzle> swizzle;  // over bytes
+  std::optional<Swizzle> swizzle;    // over bytes
+  std::vector<BasePixels> im2col{};  // of the modes order[1] to order[rank - 2]
 
   int shared_mode(size_t i) const { return onto.empty() ? order[i] : onto[i]; }
 };
@@ -278,6 +295,8 @@ struct TmaLoad {
   MbarrierSlot completion;
   // Mask over the cluster's blocks, optional.
   ExprId multicast;
+  // From the base pixels, for each mode of the map's im2col: not negative.
+  std::vector<ExprId> offsets{};
 };
 // cp.async.bulk.tensor, shared -> global. It completes with the thread's next committed bulk group.
 struct TmaStore {

@@ -34,6 +34,7 @@ class Collector {
     made.tensor_maps.push_back(load.tensor_map);
     use(load.completion);
     optional(load.multicast);
+    for (const ExprId offset : load.offsets) use(offset);
   }
   void operator()(const TmaStore& store) { made.tensor_maps.push_back(store.tensor_map); }
   void operator()(const MatrixLoad&) {}

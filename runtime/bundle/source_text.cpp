@@ -275,16 +275,34 @@ class KernelText {
     for (std::size_t i = 0; i < map.box.size(); ++i)
       text += (i > 0 ? ", " : "") + std::to_string(map.box[i]);
     text += "};\n";
+    std::string extents;
     for (std::size_t i = 0; i < map.order.size(); ++i) {
       const Layout mode = layout.shape.is_tuple() ? layout[map.order[i]] : layout;
-      text += "    extents[" + number(i) + "] = " + c_number(size(mode.shape), names_) + ";\n";
+      extents += "    extents[" + number(i) + "] = " + c_number(size(mode.shape), names_) + ";\n";
       if (i > 0)
-        text += "    strides[" + number(i - 1) +
-                "] = " + c_number(mode.stride.value() * (bits(buffer.element) / 8), names_) + ";\n";
+        extents += "    strides[" + number(i - 1) +
+                   "] = " + c_number(mode.stride.value() * (bits(buffer.element) / 8), names_) +
+                   ";\n";
     }
-    return text + "    status = lay_encode(&" + variable + ", " +
-           std::to_string(tensor_map_type(buffer.element)) + ", " + address + ", " + rank +
-           ", extents, strides, box,\n        " + std::to_string(map.swizzle ? map.swizzle->b : 0) +
+    std::string base;
+    if (!map.im2col.empty()) {
+      const std::string modes = number(map.im2col.size());
+      std::string steps = "1, ";
+      text += "    lay_number firsts[" + modes + "], counts[" + modes + "];\n";
+      for (std::size_t i = 0; i < map.im2col.size(); ++i) {
+        const ir::BasePixels& along = map.im2col[i];
+        base += "    firsts[" + number(i) + "] = " + c_number(along.first, names_) +
+                ";\n    counts[" + number(i) + "] = " + c_number(along.count, names_) + ";\n";
+        steps += std::to_string(along.step) + ", ";
+      }
+      text += "    static const uint32_t steps[] = {" + steps + "1};\n";
+    }
+    text += extents + base;
+    return text + "    status = lay_encode" + (map.im2col.empty() ? "" : "_im2col") + "(&" +
+           variable + ", " + std::to_string(tensor_map_type(buffer.element)) + ", " + address +
+           ", " + rank + ", extents, strides, box,\n        " +
+           (map.im2col.empty() ? "" : "firsts, counts, steps, ") +
+           std::to_string(map.swizzle ? map.swizzle->b : 0) +
            ", why);\n    if (status != LAY_OK) return status;\n  }\n";
   }
 

@@ -52,22 +52,32 @@ std::string guard_json(const Guard& guard) {
 
 // A descriptor for TMA that the launcher encodes (cuTensorMapEncodeTiled) for the tensor of this
 // name: modes of its layout from the fastest on, the box in the same order, the swizzle's span in
-// bytes (0: none); zeros outside.
+// bytes (0: none); zeros outside. With im2col (cuTensorMapEncodeIm2col) the box is of channels and
+// pixels, and of the modes between the fastest and the slowest the base pixels are `count`, `step`
+// apart, from `first` on.
 std::string tensor_map_json(const ir::Kernel& kernel, const ir::TensorMap& map) {
   const auto numbers = [](const std::vector<int>& list) {
     return each(list, [](int n) { return std::to_string(n); });
   };
   const ir::Buffer& buffer = kernel.buffers.at(static_cast<std::size_t>(map.tensor.index));
-  return JsonObject()
-      .string("kind", "tensor_map")
+  JsonObject made;
+  made.string("kind", "tensor_map")
       .string("name", map.name)
       .string("tensor", buffer.name)
       .string("element", element_name(buffer.element))
       .string("layout", to_string(buffer.layout))
       .raw("order", numbers(map.order))
       .raw("box", numbers(map.box))
-      .integer("swizzle_bytes", map.swizzle ? 16 << map.swizzle->b : 0)
-      .text();
+      .integer("swizzle_bytes", map.swizzle ? 16 << map.swizzle->b : 0);
+  if (!map.im2col.empty())
+    made.raw("im2col", each(map.im2col, [](const ir::BasePixels& along) {
+               return JsonObject()
+                   .string("first", along.first.to_string())
+                   .string("count", along.count.to_string())
+                   .integer("step", along.step)
+                   .text();
+             }));
+  return made.text();
 }
 
 // The function's parameters in order: the pointers of the global buffers, sizes (32-bit) and

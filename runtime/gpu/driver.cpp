@@ -147,14 +147,24 @@ LoadedKernel::~LoadedKernel() {
 TensorMapBits encode(const TiledTensor& tensor) {
   constexpr int no_interleave = 0, promote_to_256_bytes = 3, zeros = 0, not_found = 500;
   const DriverApi& api = driver();
+  TensorMapBits made;
+  const auto rank = static_cast<std::uint32_t>(tensor.extents.size());
+  if (!tensor.lower.empty()) {
+    if (api.encode_im2col == nullptr) throw DriverError(not_found, "cuTensorMapEncodeIm2col");
+    check_call(api.encode_im2col(&made, tensor.data_type, rank,
+                                 reinterpret_cast<void*>(tensor.address), tensor.extents.data(),
+                                 tensor.strides.data(), tensor.lower.data(), tensor.upper.data(),
+                                 tensor.box.at(0), tensor.box.at(1), tensor.steps.data(),
+                                 no_interleave, tensor.swizzle, promote_to_256_bytes, zeros),
+               "cuTensorMapEncodeIm2col");
+    return made;
+  }
   if (api.encode_tiled == nullptr) throw DriverError(not_found, "cuTensorMapEncodeTiled");
   const std::vector<std::uint32_t> steps(tensor.extents.size(), 1);
-  TensorMapBits made;
   check_call(
-      api.encode_tiled(&made, tensor.data_type, static_cast<std::uint32_t>(tensor.extents.size()),
-                       reinterpret_cast<void*>(tensor.address), tensor.extents.data(),
-                       tensor.strides.data(), tensor.box.data(), steps.data(), no_interleave,
-                       tensor.swizzle, promote_to_256_bytes, zeros),
+      api.encode_tiled(&made, tensor.data_type, rank, reinterpret_cast<void*>(tensor.address),
+                       tensor.extents.data(), tensor.strides.data(), tensor.box.data(),
+                       steps.data(), no_interleave, tensor.swizzle, promote_to_256_bytes, zeros),
       "cuTensorMapEncodeTiled");
   return made;
 }

@@ -95,17 +95,21 @@ struct alignas(64) TensorMapBits {
   std::array<std::uint64_t, 16> words{};
 };
 // The tensor that a map describes: modes from the fastest on; strides in bytes, of all but the
-// fastest; the swizzle's mode.
+// fastest; the swizzle's mode. With im2col the box has channels and pixels, and base pixels of the
+// modes between the fastest and the slowest lie between corners: `lower` from the tensor's first
+// element, `upper` from its last, `steps` apart.
 struct TiledTensor {
   int data_type = 0;  // CUtensorMapDataType
   Address address = 0;
   std::vector<std::uint64_t> extents, strides;
   std::vector<std::uint32_t> box;
   int swizzle = 0;  // CUtensorMapSwizzle
+  std::vector<int> lower, upper;
+  std::vector<std::uint32_t> steps;  // of all modes; empty where every one is 1
 
   friend auto operator<=>(const TiledTensor&, const TiledTensor&) = default;
 };
-// Encodes the descriptor by cuTensorMapEncodeTiled; throws DriverError.
+// Encodes the descriptor by cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col; throws DriverError.
 TensorMapBits encode(const TiledTensor& tensor);
 
 // A loaded image and the one function in it that is launched.

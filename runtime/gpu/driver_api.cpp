@@ -6,6 +6,7 @@ namespace {
 bool bind(DriverApi& api) {
   const Library& from = api.library;
   from.get(api.encode_tiled, "cuTensorMapEncodeTiled");
+  from.get(api.encode_im2col, "cuTensorMapEncodeIm2col");
   from.get(api.active_clusters, "cuOccupancyMaxActiveClusters");
   from.get(api.launch_with, "cuLaunchKernelEx");
   from.get(api.graph_nodes, "cuGraphGetNodes");

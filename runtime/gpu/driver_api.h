@@ -59,6 +59,9 @@ struct DriverApi {
   int (*encode_tiled)(TensorMapBits*, int, std::uint32_t, void*, const std::uint64_t*,
                       const std::uint64_t*, const std::uint32_t*, const std::uint32_t*, int, int,
                       int, int) = nullptr;
+  int (*encode_im2col)(TensorMapBits*, int, std::uint32_t, void*, const std::uint64_t*,
+                       const std::uint64_t*, const int*, const int*, std::uint32_t, std::uint32_t,
+                       const std::uint32_t*, int, int, int, int) = nullptr;
 
   // Work that is recorded once and given to the device many times.
   int (*stream_create)(void**, unsigned) = nullptr;

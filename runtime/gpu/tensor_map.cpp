@@ -62,6 +62,17 @@ TiledTensor tiled_tensor(const ir::Kernel& kernel, const ir::TensorMap& map, con
     if (i > 0) tiled.strides.push_back(number(mode.stride.value(), sizes) * bytes);
     tiled.box.push_back(static_cast<std::uint32_t>(map.box[i]));
   }
+  for (std::size_t i = 0; i < map.im2col.size(); ++i) {
+    // The last base pixel along the mode, from the tensor's last element.
+    const ir::BasePixels& along = map.im2col[i];
+    const auto first = static_cast<std::int64_t>(number(along.first, sizes)),
+               count = static_cast<std::int64_t>(number(along.count, sizes)),
+               extent = static_cast<std::int64_t>(tiled.extents[i + 1]);
+    tiled.lower.push_back(static_cast<int>(first));
+    tiled.upper.push_back(static_cast<int>(first + (count - 1) * along.step - (extent - 1)));
+    if (i == 0) tiled.steps.assign(map.order.size(), 1);
+    tiled.steps[i + 1] = static_cast<std::uint32_t>(along.step);
+  }
   tiled.swizzle =
       map.swizzle ? static_cast<int>(map.swizzle->b) : 0;  // 1: of 32 bytes, 2: of 64, 3: of 128
   return tiled;

@@ -16,8 +16,8 @@ int tensor_map_type(ElementType type);
 class TensorMaps {
  public:
   // The descriptor of a tensor map at these sizes, for the tensor at that address (CUDA Driver API,
-  // cuTensorMapEncodeTiled): extents and strides by the tensor's layout, zeros outside. Throws
-  // DriverError, where the driver refuses it or is too old.
+  // cuTensorMapEncodeTiled, with im2col cuTensorMapEncodeIm2col): extents and strides by the
+  // tensor's layout, zeros outside. Throws DriverError, where the driver refuses it or is too old.
   TensorMapBits find(const ir::Kernel& kernel, const ir::TensorMap& map, const Binding& sizes,
                      Address tensor);
 

@@ -24,10 +24,12 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
   assume N <= M and (M == 3 or 7 <= M + N)
   global X : f32 (M,N):(N,1) read align 16  @2
   global Y : f32 (M,(2,N)):(2*N,(N,1)) write align 4
+  global P : f16 (N,M,64):(64*M,64,1) read align 16
   global W : f16 N*ceil_div(M,128) + 1:1 workspace at 128*M read write align 16
   shared s : bf16 Sw<3,3,3> o 0 o (8,64):(64,1) align 1024  @3 "one stage"
   register acc : f32 (8,8):(1,8)  @4 "behind a stride"
   tensor_map x_map of X order (1,0) box (64,128) swizzle Sw<3,4,3>
+  tensor_map p_map of P order (2,1,0) box (64,128,1) onto (1,0,0) im2col (-1,ceil_div(M,2),2)
   barrier all block
   barrier pair named count 64 id 1
   barrier full mbarrier slots 4 count 1
@@ -56,6 +58,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
     } else {
       elect {
         copy tma_load s[0,0] <- X[i,0] then mbarrier full[slot(load)] map x_map multicast 3
+        copy tma_load s[0,0] <- P[0,i * 2 - 1,0] then mbarrier full[0] map p_map offset i + 1
       }
     }
     copy cp_async s[0,0] <- X[0,0] count 4 then group

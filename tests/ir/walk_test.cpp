@@ -64,6 +64,8 @@ TEST_CASE("a statement's uses: every expression and thing that it names") {
   REQUIRE(used.buffers == std::vector{BufferId{5}, BufferId{6}});
   REQUIRE(used.barriers == std::vector{BarrierId{8}});
   REQUIRE(used.tensor_maps == std::vector{7});
+  used = uses({Copy{to, from, TmaLoad{7, {BarrierId{8}, c}, {}, {d, a}}}, {}});
+  REQUIRE(used.exprs == std::vector{a, b, c, d, a});
   used = uses({Copy{to, from, RemoteStore{{}, {BarrierId{8}, c}, d}}, {}});
   REQUIRE(used.exprs == std::vector{a, b, c, d});
   used = uses({Copy{to, from, PlainCopy{{}, {c, true}}}, {}});

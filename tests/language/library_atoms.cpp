@@ -163,6 +163,14 @@ TEST_CASE("every copy of the library moves each bit of both sides, and says what
                     90,
                     128,
                     65536});
+    if (rank < 3) continue;
+    rows.push_back({"tma_load_im2col", {{"rank", rank}, {"bytes", 512}}, 1, 90, 128, 4096});
+    rows.push_back({"tma_load_im2col_multicast",
+                    {{"rank", rank}, {"bytes", 512}, {"blocks", 2}},
+                    2,
+                    90,
+                    128,
+                    4096});
   }
   for (const Row& row : rows) {
     INFO(row.name);
@@ -199,6 +207,7 @@ TEST_CASE("what is no copy, or leaves bits out, is refused") {
   CHECK(code("cp_async", {{"bytes", 5}}) == "not-an-atom");
   CHECK(code("tma_load", {{"rank", 6}, {"bytes", 64}}) == "not-an-atom");
   CHECK(code("tma_store", {{"rank", 2}, {"bytes", 24}}) == "not-an-atom");
+  CHECK(code("tma_load_im2col", {{"rank", 2}, {"bytes", 64}}) == "not-an-atom");
   CHECK(code("tma_load_multicast", {{"rank", 2}, {"bytes", 64}, {"blocks", 17}}) == "not-an-atom");
   CHECK(code("smem_k", {{"width", 128}, {"element", f16}}) ==
         "not-an-atom");  // a record of something else

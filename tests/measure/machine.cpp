@@ -81,6 +81,8 @@ extern "C" bool fake_run(void* which, const unsigned* launch, void** parameters)
     else
       arguments.emplace_back(static_cast<double>(value<float>(at)));
   }
+  for (std::size_t map = 0; map < kernel.tensor_maps.size(); ++map)
+    launched.back().maps.push_back(value<std::array<std::uint64_t, 16>>(parameters[next++]));
   next = 0;
   for (const ir::Buffer& buffer : kernel.buffers) {
     if (buffer.space != ir::Space::global) continue;

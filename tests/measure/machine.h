@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,12 @@ void spoil_input(const std::string& ending);
 // The launches of every variant of a kernel's plan can be launched, those that come before too.
 void know_launches(const Sources& sources, const plan::Plan& plan);
 
-// A launch that ran: the emitted function, its grid, threads of a block, and bytes of dynamic
-// shared memory.
+// A launch that ran: the emitted function, its grid, threads of a block and bytes of dynamic shared
+// memory, and what its tensor maps say, but for addresses.
 struct Launched {
   std::string function;
   std::array<unsigned, 5> shape;
+  std::vector<std::array<std::uint64_t, 16>> maps{};
   friend bool operator==(const Launched&, const Launched&) = default;
 };
 // Those since the last call.

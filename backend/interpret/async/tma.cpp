@@ -36,6 +36,10 @@ class Box {
   }
   void check_inside();
   void check_start();
+  void check_base_pixel();
+  // Where the element with these coordinates in the box lies in the tensor; nothing outside of it.
+  std::optional<std::int64_t> in_tensor(const std::vector<std::int64_t>& inside);
+  std::vector<std::int64_t> pixel(std::int64_t number) const;
   std::vector<std::int64_t> in_shared(const std::vector<std::int64_t>& inside) const;
   std::int64_t linear(const std::vector<std::int64_t>& inside) const;
   BoxElement element(const std::vector<std::int64_t>& inside, std::int64_t number);
@@ -48,7 +52,8 @@ class Box {
   const BufferPlan& tensor_;
   const BufferPlan& shared_;
   std::vector<std::int64_t> tensor_start_, shared_start_;
-  std::int64_t first_ = 0;  // the box's first element, before the swizzle
+  std::vector<std::int64_t> offsets_;  // of im2col
+  std::int64_t first_ = 0;             // the box's first element, before the swizzle
 };
 
 // The box lies inside the buffer.
@@ -86,6 +91,67 @@ void Box::check_start() {
                            "`, " + std::to_string(first * tensor_.bytes) +
                            " bytes, which is no multiple of 16";
   stop(warp_, at_, Mask{1} << lane_, FaultCode::misaligned, what, std::move(fault));
+}
+
+// A column of pixels begins at a base pixel, and its offsets go forwards, as far as the instruction
+// can say (PTX ISA, im2colOffsets: 16 bits for all of them).
+void Box::check_base_pixel() {
+  const auto wrong = [&](const std::string& what) {
+    Fault fault;
+    fault.buffer = warp_.program->kernel->buffers[plan_.tensor.buffer].name;
+    fault.coordinate = tensor_start_;
+    stop(warp_, at_, Mask{1} << lane_, FaultCode::out_of_bounds, what, std::move(fault));
+  };
+  constexpr int offset_bits = 16;
+  const std::int64_t most =
+      (std::int64_t{1} << (offset_bits / static_cast<int>(std::max<size_t>(1, offsets_.size())))) -
+      1;
+  for (size_t i = 0; i < plan_.im2col.size(); ++i) {
+    const auto& along = plan_.im2col[i];
+    const auto mode = static_cast<size_t>(map_.order[i + 1]);
+    const std::int64_t steps = tensor_start_[mode] - along.first;
+    if (steps < 0 || steps % along.step != 0 || steps / along.step >= along.count)
+      wrong("element " + std::to_string(tensor_start_[mode]) + " of mode " + std::to_string(mode) +
+            " is no base pixel of `" + map_.name + "`, which has " + std::to_string(along.count) +
+            " from " + std::to_string(along.first) + " on, " + std::to_string(along.step) +
+            " apart");
+    if (offsets_[i] < 0 || offsets_[i] > most)
+      wrong("the offset " + std::to_string(offsets_[i]) + " of `" + map_.name + "` is outside 0.." +
+            std::to_string(most));
+  }
+}
+
+// The base pixel that comes so many behind the column's first.
+std::vector<std::int64_t> Box::pixel(std::int64_t number) const {
+  std::vector<std::int64_t> at = tensor_start_;
+  for (size_t i = 0; i < plan_.im2col.size(); ++i) {
+    const auto& along = plan_.im2col[i];
+    std::int64_t& here = at[static_cast<size_t>(map_.order[i + 1])];
+    const std::int64_t steps = (here - along.first) / along.step + number;
+    here = along.first + steps % along.count * along.step;
+    number = steps / along.count;
+  }
+  at[static_cast<size_t>(map_.order.back())] += number;
+  for (size_t i = 0; i < offsets_.size(); ++i)
+    at[static_cast<size_t>(map_.order[i + 1])] += offsets_[i];
+  return at;
+}
+
+std::optional<std::int64_t> Box::in_tensor(const std::vector<std::int64_t>& inside) {
+  std::vector<std::int64_t> at = tensor_start_;
+  if (plan_.im2col.empty()) {
+    for (size_t m = 0; m < inside.size(); ++m) at[m] += inside[m];
+  } else {
+    at = pixel(inside[static_cast<size_t>(map_.order[1])]);
+    const auto channels = static_cast<size_t>(map_.order[0]);
+    at[channels] += inside[channels];
+  }
+  std::int64_t offset = tensor_.placement.offset;
+  for (size_t m = 0; m < at.size(); ++m) {
+    if (at[m] < 0 || at[m] >= tensor_.placement.modes[m].size) return std::nullopt;
+    offset += within(tensor_.placement.modes[m], at[m]);
+  }
+  return offset;
 }
 
 // Where the element with these coordinates in the box lies, as a coordinate of the buffer.
@@ -126,13 +192,7 @@ BoxElement Box::element(const std::vector<std::int64_t>& inside, std::int64_t nu
                              std::to_string(made.shared * shared_.bytes);
     stop(warp_, at_, Mask{1} << lane_, FaultCode::misaligned, what, std::move(fault));
   }
-  std::int64_t offset = tensor_.placement.offset;
-  for (size_t m = 0; m < inside.size(); ++m) {
-    const std::int64_t c = tensor_start_[m] + inside[m];
-    if (c < 0 || c >= tensor_.placement.modes[m].size) return made;
-    offset += within(tensor_.placement.modes[m], c);
-  }
-  made.tensor = offset;
+  made.tensor = in_tensor(inside);
   return made;
 }
 
@@ -141,8 +201,11 @@ std::vector<BoxElement> Box::elements() {
     tensor_start_.push_back(coordinate(plan_.tensor, m));
   for (size_t m = 0; m < plan_.shared.coordinate.size(); ++m)
     shared_start_.push_back(coordinate(plan_.shared, m));
+  for (const int offset : plan_.offsets)
+    offsets_.push_back(as<std::int64_t>(warp_.slots[offset])[lane_]);
   check_inside();
   check_start();
+  check_base_pixel();
   const size_t modes = map_.order.size();
   std::vector<std::int64_t> inside(modes, 0);
   first_ = linear(inside);

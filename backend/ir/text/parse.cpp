@@ -123,6 +123,17 @@ void Parser::tensor_map() {
   made.box = list();
   if (cursor_.accept("onto")) made.onto = list();
   if (cursor_.accept("swizzle")) made.swizzle = expr_.layouts.swizzle();
+  while (cursor_.accept("im2col")) {
+    BasePixels along;
+    cursor_.expect("(");
+    along.first = expr_.layouts.integer();
+    cursor_.expect(",");
+    along.count = expr_.layouts.integer();
+    cursor_.expect(",");
+    along.step = cursor_.small_integer();
+    cursor_.expect(")");
+    made.im2col.push_back(along);
+  }
   maps_.emplace(made.name, static_cast<int>(kernel_.tensor_maps.size()));
   kernel_.tensor_maps.push_back(std::move(made));
 }

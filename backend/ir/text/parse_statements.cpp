@@ -185,6 +185,7 @@ TmaLoad Parser::tma_load() {
   made.completion = completion();
   made.tensor_map = tensor_map_name();
   if (cursor_.accept("multicast")) made.multicast = expr_.expression();
+  while (cursor_.accept("offset")) made.offsets.push_back(expr_.expression());
   return made;
 }
 

@@ -159,6 +159,9 @@ void Printer::tensor_map(const TensorMap& map) {
                      list(map.box);
   if (!map.onto.empty()) text += " onto " + list(map.onto);
   if (map.swizzle) text += " swizzle " + map.swizzle->to_string();
+  for (const BasePixels& along : map.im2col)
+    text += " im2col (" + along.first.to_string() + "," + along.count.to_string() + "," +
+            std::to_string(along.step) + ")";
   line(text);
 }
 
@@ -280,8 +283,10 @@ void Printer::write(const Copy& copy) {
             return vector(how.vector) + guard(how.guard) + " then group";
           },
           [&](const TmaLoad& how) {
-            return mbarrier(how.completion) + map(how.tensor_map) +
-                   (how.multicast ? " multicast " + expr(how.multicast) : "");
+            std::string made = mbarrier(how.completion) + map(how.tensor_map) +
+                               (how.multicast ? " multicast " + expr(how.multicast) : "");
+            for (const ExprId offset : how.offsets) made += " offset " + expr(offset);
+            return made;
           },
           [&](const TmaStore& how) { return " then bulk_group" + map(how.tensor_map); },
           [&](const MatrixLoad& how) { return matrices(how); },

@@ -42,7 +42,7 @@ bool simt_types(ElementType d, ElementType a, ElementType b) {
 
 }  // namespace
 
-// ---- tensor maps (CUDA driver API, cuTensorMapEncodeTiled)
+// ---- tensor maps (CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col)
 
 void Verifier::tensor_map(const TensorMap& map) {
   const std::string name = quoted_name(map.name);
@@ -64,9 +64,20 @@ void Verifier::tensor_map(const TensorMap& map) {
     return wrong("its box runs onto another rank");
   if (tensor.alignment < 16) wrong("its tensor is aligned to fewer than 16 bytes");
   const int bytes = bits(tensor.element) / 8;
+  if (!map.im2col.empty()) {
+    if (modes < 3 || map.im2col.size() != map.order.size() - 2)
+      return wrong("im2col takes 3 to 5 modes, and says the base pixels of all but two");
+    for (size_t i = 2; i < map.box.size(); ++i)
+      if (map.box[i] != 1) wrong("a column of pixels has channels and pixels alone");
+    for (const BasePixels& along : map.im2col)
+      if (along.step < 1 || along.step > 8)
+        wrong("base pixels are 1 to 8 apart, not " + std::to_string(along.step));
+  }
   for (size_t i = 0; i < map.order.size(); ++i) {
-    if (map.box[i] < 1 || map.box[i] > 256)
-      wrong("a box has 1 to 256 elements along a mode, not " + std::to_string(map.box[i]));
+    const int most = !map.im2col.empty() && i == 1 ? 1024 : 256;
+    if (map.box[i] < 1 || map.box[i] > most)
+      wrong("a box has 1 to " + std::to_string(most) + " elements along a mode, not " +
+            std::to_string(map.box[i]));
     const Tuple stride = layout->shape.is_tuple() ? layout->stride[map.order[i]] : layout->stride;
     if (!stride.is_int()) {
       wrong("mode " + std::to_string(map.order[i]) + " of its tensor is nested");
@@ -218,10 +229,18 @@ void Verifier::check(const Copy& copy, const TmaLoad& how) {
   completion(how.completion);
   tma_box(how.tensor_map, copy.src, copy.dst);
   if (how.multicast) use_integer(how.multicast, "the multicast mask");
+  const TensorMap& map = kernel_.tensor_maps[static_cast<size_t>(how.tensor_map)];
+  if (how.offsets.size() != map.im2col.size())
+    problem("copy", "expected " + std::to_string(map.im2col.size()) + " offsets for " +
+                        quoted_name(map.name) + ", got " + std::to_string(how.offsets.size()));
+  for (const ExprId offset : how.offsets) use_integer(offset, "an offset");
 }
 
 void Verifier::check(const Copy& copy, const TmaStore& how) {
   tma_box(how.tensor_map, copy.dst, copy.src);
+  const TensorMap& map = kernel_.tensor_maps[static_cast<size_t>(how.tensor_map)];
+  if (!map.im2col.empty())
+    problem("copy", quoted_name(map.name) + " has im2col, by which nothing is stored here");
 }
 
 // ldmatrix and stmatrix (PTX ISA): .x1, .x2 and .x4 matrices of 8 rows of 16 bytes, which are 4, 8

@@ -44,6 +44,9 @@ static struct {
   int (*clusters)(int*, void*, const lay_configuration*);
   int (*encode)(lay_tensor_map*, int, uint32_t, void*, const uint64_t*, const uint64_t*,
                 const uint32_t*, const uint32_t*, int, int, int, int);
+  int (*encode_im2col)(lay_tensor_map*, int, uint32_t, void*, const uint64_t*, const uint64_t*,
+                       const int*, const int*, uint32_t, uint32_t, const uint32_t*, int, int, int,
+                       int);
   int (*launch)(const lay_configuration*, void*, void**, void**);
   int (*capturing)(lay_stream, int*);
   int (*context_of_stream)(lay_stream, void**);
@@ -90,6 +93,7 @@ static int lay_load_driver(void) {
   LAY_FIND(set_attribute, "cuKernelSetAttribute");
   LAY_FIND(clusters, "cuOccupancyMaxActiveClusters");
   LAY_FIND(encode, "cuTensorMapEncodeTiled");
+  LAY_FIND(encode_im2col, "cuTensorMapEncodeIm2col");
   LAY_FIND(launch, "cuLaunchKernelEx");
   LAY_FIND(capturing, "cuStreamIsCapturing");
   LAY_FIND(context_of_stream, "cuStreamGetCtx");

@@ -27,6 +27,38 @@ LAY_MAYBE_UNUSED static lay_status lay_encode(lay_tensor_map* map, int type, con
   return status == 0 ? LAY_OK : lay_driver_failed(why, "cuTensorMapEncodeTiled", status);
 }
 
+/* The same of columns of pixels (cuTensorMapEncodeIm2col): base pixels of the modes between the
+ * fastest and the slowest, `counts` of them, `steps` apart, from `firsts` on. */
+LAY_MAYBE_UNUSED static lay_status lay_encode_im2col(
+    lay_tensor_map* map, int type, const void* address, uint32_t dims, const lay_number* extents,
+    const lay_number* strides, const uint32_t* box, const lay_number* firsts,
+    const lay_number* counts, const uint32_t* steps, int swizzle, lay_message* why) {
+  enum { no_interleave = 0, promote_to_256_bytes = 3, zeros = 0 };
+  uint64_t sizes[LAY_MOST_DIMS], bytes[LAY_MOST_DIMS];
+  int lower[LAY_MOST_DIMS], upper[LAY_MOST_DIMS];
+  void* begin;
+  uint32_t i;
+  int status;
+  for (i = 0; i < dims; ++i) {
+    if (!extents[i].known || (i > 0 && !strides[i - 1].known) ||
+        (i > 0 && i + 1 < dims && (!firsts[i - 1].known || !counts[i - 1].known)))
+      return lay_say(why, LAY_EXTENT_TOO_LARGE,
+                     "a tensor's offsets do not fit 64 bits at these sizes");
+    sizes[i] = (uint64_t)extents[i].value;
+    if (i > 0) bytes[i - 1] = (uint64_t)strides[i - 1].value;
+    if (i > 0 && i + 1 < dims) {
+      lower[i - 1] = (int)firsts[i - 1].value;
+      upper[i - 1] = (int)(firsts[i - 1].value + (counts[i - 1].value - 1) * (int64_t)steps[i] -
+                           (extents[i].value - 1));
+    }
+  }
+  memcpy(&begin, &address, sizeof begin);
+  status = lay_driver.encode_im2col(map, type, dims, begin, sizes, bytes, lower, upper, box[0],
+                                    box[1], steps, no_interleave, swizzle, promote_to_256_bytes,
+                                    zeros);
+  return status == 0 ? LAY_OK : lay_driver_failed(why, "cuTensorMapEncodeIm2col", status);
+}
+
 /* Index arithmetic is of 32 bits: what it counts must fit. */
 LAY_MAYBE_UNUSED static lay_status lay_check_count(lay_number count, const char* text,
                                                    lay_message* why) {

@@ -13,9 +13,12 @@
 // time pass.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <utility>
@@ -221,11 +224,39 @@ bool fake_launch() {
   return captured;
 }
 
-int cuTensorMapEncodeTiled(void*, int, unsigned, void*, const void*, const void*, const void*,
-                           const void*, int, int, int, int) {
+// A map says here what it was made of, without its address: two calls that mean the same give the
+// same 16 words.
+static int encode(std::uint64_t* map, std::initializer_list<std::uint64_t> head, unsigned rank,
+                  const std::uint64_t* extents, const std::uint64_t* strides,
+                  const std::function<std::uint64_t(unsigned)>& of_mode) {
+  std::fill(map, map + 16, 0);
+  for (const std::uint64_t each : head) map[0] = map[0] * 4096 + each;
+  for (unsigned i = 0; i < rank; ++i) {
+    map[1 + i] = extents[i];
+    if (i > 0) map[5 + i] = strides[i - 1];
+    map[10 + i] = of_mode(i);
+  }
   const auto encoded = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "fake_encoded"));
   if (encoded) encoded();
   return success;
+}
+int cuTensorMapEncodeTiled(std::uint64_t* map, int type, unsigned rank, void*,
+                           const std::uint64_t* extents, const std::uint64_t* strides,
+                           const unsigned* box, const unsigned* steps, int, int swizzle, int, int) {
+  return encode(map, {1, static_cast<unsigned>(type), rank, static_cast<unsigned>(swizzle)}, rank,
+                extents, strides, [&](unsigned i) { return box[i] * 16ULL + steps[i]; });
+}
+int cuTensorMapEncodeIm2col(std::uint64_t* map, int type, unsigned rank, void*,
+                            const std::uint64_t* extents, const std::uint64_t* strides,
+                            const int* lower, const int* upper, unsigned channels, unsigned pixels,
+                            const unsigned* steps, int, int swizzle, int, int) {
+  return encode(
+      map, {2, static_cast<unsigned>(type), rank, static_cast<unsigned>(swizzle), channels, pixels},
+      rank, extents, strides, [&](unsigned i) {
+        const bool corner = i > 0 && i + 1 < rank;
+        const auto bits = [](int of) { return static_cast<std::uint64_t>(of) & 0xffff; };
+        return (corner ? bits(lower[i - 1]) << 32 | bits(upper[i - 1]) << 16 : 0) | steps[i];
+      });
 }
 
 int cuEventCreate(void** event, unsigned) {
