@@ -76,11 +76,12 @@ class GemmPlanner {
     for (const std::string target : {"sm90", "sm80"}) {
       if (has_scales() && !takes_scales(target)) continue;
       if (form_.segments && !takes_segments(target)) continue;
+      if (form_.has_views() && !takes_views(target)) continue;
       // A schedule without `mma` for all sizes has the library's rows under it already: the same
       // rows without it would never be reached.
       if (!completed_.contains(target)) follow(rows(target), target);
     }
-    if (has_scales() || form_.segments) return;
+    if (has_scales() || is_read_as_it_lies()) return;
     const std::array along_k{runs_along_k(kernel_, facts_, form_.a, form_.k),
                              runs_along_k(kernel_, facts_, form_.b, form_.k)};
     const auto policies = simt_policies(accumulator(), along_k);
@@ -98,6 +99,9 @@ class GemmPlanner {
   ElementType accumulator() const { return kernel_.node(form_.contraction).type; }
   const Int& extent(sema::IndexId index) const { return kernel_.index(index).extent; }
   bool has_scales() const { return !form_.scales.empty(); }
+  // Rows in segments, windows, and sums over indices that lie apart take TMA and its boxes.
+  // No launch before this one repacks an operand, and CUDA cores do not take it.
+  bool is_read_as_it_lies() const { return form_.segments || form_.has_views(); }
   bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
 
   void add_variants_from_schedules() {
@@ -124,6 +128,10 @@ class GemmPlanner {
             with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
         if (read.name.empty()) read.name = name;
         if (!plan_.problems.empty()) continue;
+        if (read.stored_operands && !form_.has_views()) {
+          plan_.problems.push_back(operands_of_tensors(read));
+          continue;
+        }
         // With an atom a schedule is whole, since everything else has a default that follows from
         // it.
         if (read.mma)
@@ -168,9 +176,9 @@ class GemmPlanner {
 
   // Adds the rows measured on this GPU for products of this class, before the library's policies.
   void add_variants_from_tuned() {
-    // Rows are measured for products without scales, whose rows are all of one segment.
+    // Rows are measured for products of two tensors, whose rows are all of one segment.
     const auto of =
-        has_scales() || form_.segments ? std::nullopt : tuned_class(kernel_, form_, target_);
+        has_scales() || is_read_as_it_lies() ? std::nullopt : tuned_class(kernel_, form_, target_);
     if (!of) return;
     for (const std::string& family : tuned_families(target_)) {
       // Tensor cores multiply operands that are narrower than their sum: f32 by f32 has no row
@@ -255,7 +263,7 @@ class GemmPlanner {
       if (superfluous) plan_.variants.resize(count);
       return;
     }
-    const auto copies = target == "sm90" && !form_.segments
+    const auto copies = target == "sm90" && !is_read_as_it_lies()
                             ? copy_choices(kernel_, form_, schedule, facts_)
                             : CopyChoices{};
     // `needed`: no sizes let TMA read an operand as it lies (X[k,m] read along k, an odd literal
@@ -277,8 +285,8 @@ class GemmPlanner {
   // The accesses that the schedule says, or both, and the operands that it repacks, or none.
   void add_variants_as_said(const TensorSchedule& schedule, const std::string& target) {
     const bool repacks = schedule.repack_a || schedule.repack_b;
-    if (repacks && form_.segments) {
-      plan_.problems.push_back(repack_of_segments(schedule));
+    if (repacks && is_read_as_it_lies()) {
+      plan_.problems.push_back(repack_of_read_as_it_lies(schedule, form_.segments.has_value()));
       return;
     }
     const auto factors =
@@ -419,7 +427,7 @@ class GemmPlanner {
         if (said && (row.elements || width == Width::vectors)) add(row.schedule, target, width);
       }
     }
-    if (target == "sm90" && !form_.segments) add_variants_on_copies(library);
+    if (target == "sm90" && !is_read_as_it_lies()) add_variants_on_copies(library);
   }
 
   // The same rows once more, as far as they say that products of these sizes are worth copying

@@ -21,8 +21,14 @@ inline bool takes_segments(const std::string& family) {
   return family == "sm90";
 }
 
+// The same of products whose operands lie in memory by views.
+inline bool takes_views(const std::string& family) {
+  return family == "sm90";
+}
+
 // Adds variants until one takes all sizes. Where none does, the caller adds one that does. A
-// product with scales, or with rows in segments, gets variants of the families that take it alone.
+// product with scales, with rows in segments or with views gets variants of the families that take
+// it alone.
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target);
 
 }  // namespace lay::plan

@@ -17,6 +17,7 @@
 #include "backend/plan/tiles/chained_variants.h"
 #include "backend/plan/tiles/staged_variants.h"
 #include "backend/plan/tiles/tile_variants.h"
+#include "backend/plan/views/recognise_views.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {
@@ -118,13 +119,15 @@ std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& 
 
 void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
   const auto needed = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
+  if (!needed && gemm.form.has_views()) return;
   if (!needed) return plan_scalar(plan, "more than 2^31 rows, columns or products", target);
   // Schedules, names of operands and launches are then of the kernel with its indices joined.
   const sema::KernelPtr rewritten = gemm.kernel == plan.kernel ? nullptr : gemm.kernel;
   Plan made{gemm.kernel, {}, {}};
   add_gemm_variants(made, gemm.form, facts, target);
-  // Scales take a ring of tensor cores: what takes the other sizes is added behind (plan_scaled).
-  const bool is_whole = gemm.form.scales.empty();
+  // Scales and views take a ring of tensor cores: what takes the other sizes is added behind
+  // (plan_scaled, plan_viewed).
+  const bool is_whole = gemm.form.scales.empty() && !gemm.form.has_views();
   if (made.problems.empty() && !is_complete(made) && is_whole)
     made.variants.push_back(scalar_variant(*gemm.kernel, "no schedule takes all sizes", target));
   plan.problems = std::move(made.problems);
@@ -207,11 +210,59 @@ bool plan_grouped(Plan& plan, const std::string& reason, Facts& facts, const Tar
   return true;
 }
 
+// Returns true if a schedule is for operands that are read where they lie.
+bool reads_in_place(const sema::Schedule& schedule) {
+  const auto stores = [](const sema::ScheduleEntry& entry) {
+    const auto* text = std::get_if<std::string>(&entry.value);
+    return entry.key == "operands" && text && *text == "\"stored\"";
+  };
+  return takes_views(schedule.target) &&
+         std::none_of(schedule.entries.begin(), schedule.entries.end(), stores);
+}
+
+// A product whose operands lie in memory by views: on tensor cores that take tensors as they lie,
+// and behind that, for sizes and pointers that those do not take, as any other kernel. Schedules
+// for these tensor cores are of the first, unless they say that operands are stored. Returns
+// whether there are any variants of it.
+bool plan_viewed(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
+  const auto gemm = recognise_viewed(plan.kernel, facts);
+  if (!gemm) return false;
+  Plan viewed{with_schedules(plan.kernel, reads_in_place), {}, {}};
+  plan_gemm(viewed, {with_schedules(gemm->kernel, reads_in_place), gemm->form}, facts, target);
+  // A policy may ask for what no K tile has: (9*C) % 64 != 0 where C % 64 == 0, which stands last.
+  std::erase_if(viewed.variants, [&](const Variant& variant) {
+    return never_holds(facts, {variant.when.rbegin(), variant.when.rend()});
+  });
+  if (viewed.variants.empty() && viewed.problems.empty()) return false;
+  append(plan, std::move(viewed));
+  if (!plan.problems.empty() || is_complete(plan)) return true;
+  sema::Kernel stored = *with_schedules(plan.kernel, std::not_fn(reads_in_place));
+  for (sema::Schedule& schedule : stored.schedules)
+    std::erase_if(schedule.entries, [](const auto& entry) { return entry.key == "operands"; });
+  Plan rest{std::make_shared<const sema::Kernel>(std::move(stored)), {}, {}};
+  plan_launches(rest, reason, facts, target);
+  for (Variant& variant : rest.variants)
+    variant.stores_operands = std::holds_alternative<Sm90Gemm>(variant.how);
+  append(plan, std::move(rest));
+  // Variants of no schedule stay behind, as they are.
+  // Both kinds of schedules stand in one script, and are tried in its order.
+  const auto place = [&](const Variant& variant) {
+    const auto& all = plan.kernel->schedules;
+    return std::find_if(
+               all.begin(), all.end(),
+               [&](const sema::Schedule& each) { return each.where == variant.schedule; }) -
+           all.begin();
+  };
+  std::stable_sort(plan.variants.begin(), plan.variants.end(),
+                   [&](const Variant& a, const Variant& b) { return place(a) < place(b); });
+  return true;
+}
+
 // A kernel that is no product: where it is a product of a product, in one launch on Hopper, and
 // behind that, for sizes and pointers that it does not take, in several. Schedules with a tile of
 // rows and columns are of the first.
 void plan_others(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
-  if (plan_grouped(plan, reason, facts, target)) return;
+  if (plan_viewed(plan, reason, facts, target) || plan_grouped(plan, reason, facts, target)) return;
   if (add_chained_variants(plan, facts, target)) return plan_launches(plan, reason, facts, target);
   if (!plan.problems.empty() || is_complete(plan)) return;
   Plan rest{with_schedules(plan.kernel, std::not_fn(is_for_chained_products)), {}, {}};

@@ -197,6 +197,7 @@ struct Variant {
   Prediction prediction;                           // of its own launch, which is the last
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
+  bool stores_operands = false;    // by launches before, where others read them in place (views)
   bool is_stage = false;  // one of several launches (tiles/stages.h), which no schedule describes
 };
 

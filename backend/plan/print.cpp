@@ -230,6 +230,8 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
   lines.push_back(
       "  // " + kernel.loaded(operand.load).name + " is loaded by TMA: " + std::to_string(boxes) +
       (boxes == 1 ? " box of " : " boxes of ") + box_text(operand.box, outer, k, operand.span));
+  if (operand.view && !operand.view->order.empty())
+    lines.push_back("  // its windows are columns of pixels, by im2col mode");
   if (operand.fragment) {
     if (operand.fragment->matrices == 0)
       lines.push_back("  // fragments element by element, (lane,value) -> (" + outer + "," + k +
@@ -450,6 +452,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
     if (!std::holds_alternative<Permute>(variant.how) && !is_chained)
       lines.push_back(entry("accesses", accesses_text(variant.accesses)));
+    if (variant.stores_operands) lines.push_back(entry("operands", "\"stored\""));
     if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
       repack_lines(plan, variant, *gemm, lines);
   } else if (!variant.when.empty()) {

@@ -168,21 +168,21 @@ GemmForm swapped(GemmForm form) {
   std::swap(form.m, form.n);
   std::swap(form.a, form.b);
   std::swap(form.a_value, form.b_value);
+  std::swap(form.a_view, form.b_view);
   return form;
 }
 
-std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts,
-                                          FurtherFactors further) {
-  GemmForm form;
+std::variant<NodeId, NotGemm> only_sum(const Kernel& kernel) {
+  NodeId found = -1;
   const auto live = reachable(kernel);
   // Exactly one sum in the nodes that outputs reach.
   for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id) {
     if (!live[id] || !std::holds_alternative<Reduce>(kernel.nodes[id].what)) continue;
-    if (form.contraction >= 0) return NotGemm{"it has more than one reduction"};
-    form.contraction = id;
+    if (found >= 0) return NotGemm{"it has more than one reduction"};
+    found = id;
   }
-  if (form.contraction < 0) return NotGemm{"it has no reduction"};
-  const Node& sum = kernel.nodes[form.contraction];
+  if (found < 0) return NotGemm{"it has no reduction"};
+  const Node& sum = kernel.nodes[found];
   const auto& contraction = std::get<Reduce>(sum.what);
   if (contraction.function != ReduceFunction::sum)
     return NotGemm{"it reduces by `" + std::string(reduce_row(contraction.function).name) +
@@ -193,13 +193,23 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
     return NotGemm{"its sum is in " + std::string(element_name(sum.type)) +
                    ", not in f32, f64 or s32"};
   }
+  if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
+  return found;
+}
+
+std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts,
+                                          FurtherFactors further) {
+  GemmForm form;
+  const auto sum = only_sum(kernel);
+  if (const auto* no = std::get_if<NotGemm>(&sum)) return *no;
+  form.contraction = std::get<NodeId>(sum);
+  const auto& contraction = std::get<Reduce>(kernel.nodes[form.contraction].what);
   // A sum over two indices is a product over their flattened pair, which layouts may not say.
   if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
   form.k = contraction.indices[0];
   const auto* product = std::get_if<Apply>(&kernel.nodes[contraction.body].what);
   if (!product || product->function != ElementFunction::mul)
     return NotGemm{"its sum is not of a product"};
-  if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
   auto left = factor(kernel, product->operands[0], further),
        right = factor(kernel, product->operands[1], further);
   const bool plain = std::holds_alternative<Factor>(left) && std::holds_alternative<Factor>(right);

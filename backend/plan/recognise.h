@@ -23,6 +23,7 @@
 
 #include "backend/plan/grouped/row_segments.h"
 #include "backend/plan/scales/group_scale.h"
+#include "backend/plan/views/operand_view.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
@@ -38,16 +39,22 @@ struct GemmForm {
   sema::NodeId contraction = -1;
   sema::IndexId m = -1, n = -1, k = -1;
   std::vector<sema::IndexId> batch;
-  sema::NodeId a_value = -1, b_value = -1;  // the factors
-  sema::NodeId a = -1, b = -1;              // their loads
-  std::vector<GroupScale> scales;           // further factors, in the order of the product
-  sema::NodeId by_row = -1;                 // the load segment[m] that is a coordinate of B
-  std::optional<RowSegments> segments;      // of the rows, where they have such a coordinate
+  sema::NodeId a_value = -1, b_value = -1;    // the factors
+  sema::NodeId a = -1, b = -1;                // their loads
+  std::vector<GroupScale> scales;             // further factors, in the order of the product
+  sema::NodeId by_row = -1;                   // the load segment[m] that is a coordinate of B
+  std::optional<RowSegments> segments;        // of the rows, where they have such a coordinate
+  std::optional<OperandView> a_view, b_view;  // of operands that are no tensors at bare indices
+  bool has_views() const { return a_view || b_view; }
 };
 
 struct NotGemm {
   std::string reason;
 };
+
+// The kernel's only reduction, where it is a sum in a type that threads or tensor cores accumulate,
+// over the same indices of all outputs.
+std::variant<sema::NodeId, NotGemm> only_sum(const sema::Kernel& kernel);
 
 // The same product with its factors in the other order: the output transposed.
 GemmForm swapped(GemmForm form);

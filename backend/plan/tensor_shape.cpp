@@ -39,8 +39,14 @@ bool is_as_stored(const sema::Kernel& kernel, const GemmForm& form, sema::NodeId
   // So would no s32 around integers of 8 bits.
   const ElementType element = kernel.node(load).type;
   const bool small_integer = !is_float(element) && bits(element) <= 8;
-  for (; value != load; value = std::get<sema::Apply>(kernel.node(value).what).operands[0]) {
+  // A view's zeros outside of the tensor are what TMA puts there: the arm with the element counts.
+  const auto behind = [&](sema::NodeId id) {
+    const auto& apply = std::get<sema::Apply>(kernel.node(id).what);
+    return apply.operands[apply.function == ElementFunction::select ? 1 : 0];
+  };
+  for (; value != load; value = behind(value)) {
     const ElementType type = kernel.node(value).type;
+    if (type == element) continue;
     if (type != sum && !(small_integer && type == ElementType::s32)) return false;
   }
   return true;

@@ -209,6 +209,11 @@ TEST_CASE("addresses that no wide access takes are given to a variant that needs
   }
 }
 
+TEST_CASE("a bundle describes the pixels of a window as the runtime does") {
+  require_same("stepped", {{{"B", 2}, {"H", 3}, {"F", 16}}}, 31);
+  require_same("stepped", {{{"B", 1}, {"H", 7}, {"F", 72}}}, 32);
+}
+
 TEST_CASE("a bundle runs the stages that a variant begins with") {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const std::int64_t rows = 1 + 37 * seed;

@@ -30,6 +30,9 @@ std::set<std::string> said_by_records() {
   for (const int rank : {1, 2, 3, 4, 5}) {
     for (const char* name : {"tma_load", "tma_store"}) add(name, {{"rank", rank}, {"bytes", 128}});
     add("tma_load_multicast", {{"rank", rank}, {"bytes", 128}, {"blocks", 2}});
+    if (rank < 3) continue;
+    add("tma_load_im2col", {{"rank", rank}, {"bytes", 128}});
+    add("tma_load_im2col_multicast", {{"rank", rank}, {"bytes", 128}, {"blocks", 2}});
   }
   return words;
 }
@@ -40,14 +43,19 @@ TEST_CASE("what is emitted for a copy is what its record says") {
   const auto known = said_by_records();
   const std::regex copy(R"rx(asm volatile\("((?:ldmatrix|stmatrix|cp\.async)[^ ;"]*))rx");
   std::set<std::string> seen;
+  // An empty text is a convolution.
   for (const char* layouts :
-       {"A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)", "A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)",
+       {"", "A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)", "A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)",
         "A: bf16 (64,M,K):(M*K,K,1), B: bf16 (64,N,K):(N*K,K,1)"}) {
     const bool batched = std::string(layouts).find("(64,") != std::string::npos;
     const std::string at = batched ? "l," : "";
-    const sema::test::Script script("kernel f<M, N, K>(" + std::string(layouts) + ") -> C: bf16 " +
-                                    (batched ? "(64,M,N):(M*N,N,1)" : "(M,N):(N,1)") + "\n{ C[" +
-                                    at + "m,n] = sum[k](A[" + at + "m,k] * B[" + at + "n,k]) }\n");
+    const std::string product = "kernel f<M, N, K>(" + std::string(layouts) + ") -> C: bf16 " +
+                                (batched ? "(64,M,N):(M*N,N,1)" : "(M,N):(N,1)") + "\n{ C[" + at +
+                                "m,n] = sum[k](A[" + at + "m,k] * B[" + at + "n,k]) }\n";
+    const std::string convolution =
+        "kernel f<M, N, K>(X: bf16 (M,M+2,M+2,K), W: bf16 (N,3,3,K)) -> Y: bf16 (M,M,M,N)\n"
+        "{ Y[b,p,q,n] = sum[r,s,c](X[b,p+r,q+s,c] * W[n,r,s,c]) }\n";
+    const sema::test::Script script(*layouts == 0 ? convolution : product);
     REQUIRE(script.messages == "");
     const auto plan = plan::make_plan(script.evaluator.kernels().back());
     for (const plan::Variant& variant : plan.variants) {
@@ -66,7 +74,9 @@ TEST_CASE("what is emitted for a copy is what its record says") {
   }
   for (const char* family :
        {"ldmatrix", "stmatrix", "cp.async.cg", "cp.async.bulk.tensor.2d.shared",
-        "cp.async.bulk.tensor.2d.global", "cp.async.bulk.tensor.3d.shared"}) {
+        "cp.async.bulk.tensor.2d.global", "cp.async.bulk.tensor.3d.shared",
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes."
+        "multi"}) {
     INFO(family);
     CHECK(std::any_of(seen.begin(), seen.end(),
                       [&](const std::string& word) { return word.starts_with(family); }));

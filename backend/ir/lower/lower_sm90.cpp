@@ -101,8 +101,9 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
   operand.stages =
       b_.shared(declared_.name(operand.name + "_stage"), declared_.tensor(load.tensor).element,
                 plan::repeated(plan.shared, {gemm_.stages}), alignment);
-  operand.map = map_of_boxes(declared_, operand.name + "_map",
-                             {plan.load, gemm_.k, plan.outer, plan.order, plan.box, plan.span});
+  const LoadedBoxes boxes{plan.load, gemm_.k, plan.outer, plan.order, plan.box, plan.span};
+  operand.map = plan.view ? map_of_view(declared_, operand.name + "_map", boxes, *plan.view)
+                          : map_of_boxes(declared_, operand.name + "_map", boxes);
 }
 
 void Sm90Lowering::declare_store() {
@@ -283,15 +284,31 @@ void Sm90Lowering::producer() {
     b_.elect([&] {
       each_tile([&](const Tile& tile) {
         declared_.from(where);
+        for (Operand* operand : {&a_, &b_operand_}) {
+          if (!operand->plan->view) continue;
+          operand->rows.emplace(
+              declared_, operand->axis == 0 ? "m" : "n",
+              tile.first[static_cast<size_t>(operand->axis)] + first_of_slice(*operand));
+          operand->rows->compute(operand->plan->view->modes, &plan::ViewedMode::outer);
+        }
         b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
-          wait_at(b_, drained_, load_);
-          expect_at(b_, filled_, load_, bytes);
           // Alternate K direction: tiles of phase 1 walk K from its end, where the tile before
           // stopped, so its last K tiles are still in L2.
           const Term at =
               way_ ? b_.select(b_.phase(way_) == 0, tile_k, tile.steps - 1 - tile_k) : tile_k;
-          for (const Operand* operand : {&a_, &b_operand_})
-            load(*operand, tile, (tile.k_first + at) * gemm_.tile[2]);
+          Term k = (tile.k_first + at) * gemm_.tile[2];
+          std::optional<Digits> digits;
+          if (gemm_.a.view || gemm_.b.view) {
+            // Before the wait, whose end the copies should follow at once.
+            k = b_.let(declared_.name("k_first"), k);
+            digits.emplace(declared_, "k", k);
+            for (const plan::TmaOperand* operand : {&gemm_.a, &gemm_.b})
+              if (operand->view) digits->compute(operand->view->modes, &plan::ViewedMode::k);
+          }
+          wait_at(b_, drained_, load_);
+          expect_at(b_, filled_, load_, bytes);
+          for (Operand* operand : {&a_, &b_operand_})
+            load(*operand, tile, k, digits ? &*digits : nullptr);
           b_.emit(Advance{load_, {}});
         });
         if (way_) b_.emit(Advance{way_, {}});
@@ -330,17 +347,25 @@ std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const
   return made;
 }
 
+// Each block that shares the operand loads one slice and multicasts it. The plan cuts slices along
+// the outer index or along k; a slice as long as the tile is not cut along that axis.
+Term Sm90Lowering::first_of_slice(const Operand& operand) {
+  const auto axis = static_cast<size_t>(operand.axis);
+  const plan::TmaOperand& plan = *operand.plan;
+  if (plan.slice[0] == gemm_.tile[axis]) return number(0);
+  const Term rank = b_.special(Builtin::cluster_rank);
+  const Term share = axis == 0 ? along_n_of_cluster(rank) : rank % gemm_.cluster[0];
+  return share * plan.slice[0];
+}
+
 // This block's slice of the tile, box by box, for every block of the cluster that needs it.
-void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
+void Sm90Lowering::load(Operand& operand, const Tile& tile, Term k, Digits* digits_of_k) {
   const plan::TmaOperand& plan = *operand.plan;
   const auto axis = static_cast<size_t>(operand.axis);
   const int multicast_size = gemm_.cluster[1 - axis];
   const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
   const Term share = axis == 0 ? along_n_of_cluster(rank) : rank % gemm_.cluster[0];
-  // Each block that shares the operand loads one slice and multicasts it. The plan cuts slices
-  // along the outer index or along k; a slice as long as the tile is not cut along that axis.
-  const bool over_outer = plan.slice[0] < gemm_.tile[axis];
-  const Term outer_first = over_outer ? share * plan.slice[0] : number(0);
+  const Term outer_first = first_of_slice(operand);
   const Term k_first = plan.slice[1] < gemm_.tile[2] ? share * plan.slice[1] : number(0);
   // Blocks with this block's coordinate along the operand's own axis: a stride of bits in the mask.
   const int step = axis == 0 ? gemm_.cluster[0] : 1;
@@ -372,9 +397,21 @@ void Sm90Lowering::load(const Operand& operand, const Tile& tile, Term k) {
   // driver API, cuTensorMapEncodeTiled), so a slice may take several.
   each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
     const Term row = outer_first + outer, column = k_first + along_k;
-    const Ref to{operand.stages, {row, column, b_.slot(load_)}},
-        from{operand.global, coordinate(plan, tile, tile.first[axis] + row, k + column)};
-    TmaLoad& made = b_.copy(to, from, TmaLoad{operand.map, {filled_, b_.slot(load_)}, {}});
+    const Ref to{operand.stages, {row, column, b_.slot(load_)}};
+    TmaLoad how{operand.map, {filled_, b_.slot(load_)}, {}};
+    Ref from{operand.global, {}};
+    if (plan.view) {
+      // Rows of a further box have digits of their own.
+      Digits further(declared_, axis == 0 ? "m" : "n", tile.first[axis] + row);
+      Digits& rows = plan.slice[0] == plan.box[0] ? *operand.rows : further;
+      ViewedPlace place = place_in_view(declared_, *plan.view, rows, *digits_of_k, column,
+                                        [&](sema::IndexId index) { return batch_at(tile, index); });
+      from.coordinate = std::move(place.coordinate);
+      how.offsets = std::move(place.offsets);
+    } else {
+      from.coordinate = coordinate(plan, tile, tile.first[axis] + row, k + column);
+    }
+    TmaLoad& made = b_.copy(to, from, how);
     if (multicast_size > 1) made.multicast = bits_of_mask;
   });
 }

@@ -27,6 +27,7 @@
 
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/scales/lower_scales.h"
+#include "backend/ir/lower/views/lower_views.h"
 #include "backend/plan/sm90/sm90_gemm.h"
 
 namespace lay::ir {
@@ -43,6 +44,7 @@ class Sm90Lowering {
     std::string name;  // "A" or "B"
     BufferId global, stages;
     int map = -1;
+    std::optional<Digits> rows;  // with a view: those of the first row of this block's slice
   };
   // A tile of the block: the first element of its outer indices, the row behind its last one, its
   // batch, and the segment that its rows are of, where they lie in segments.
@@ -60,7 +62,8 @@ class Sm90Lowering {
   void declare_staged();
   void prologue();
   void producer();
-  void load(const Operand& operand, const Tile& tile, Term k);
+  Term first_of_slice(const Operand& operand);
+  void load(Operand& operand, const Tile& tile, Term k, Digits* digits_of_k);
   void consumer();
 
   // The products (lower_sm90_products.cpp).

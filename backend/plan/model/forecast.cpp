@@ -116,6 +116,23 @@ PanelAxis panel_axis(const sema::Kernel& kernel, sema::NodeId load, int axis,
   return panel;
 }
 
+// With 3 x 3 taps an element of memory is one of nine of the operand.
+// The part of an operand's elements that memory has: the windows of a convolution overlap.
+template <class Gemm>
+double part_in_memory(const sema::Kernel& kernel, const Gemm& gemm, int axis, const Sized& sized) {
+  if constexpr (requires { gemm.a.view; }) {
+    const auto& operand = axis == 0 ? gemm.a : gemm.b;
+    if (!operand.view || operand.view->order.empty()) return 1;
+    Int elements = kernel.index(operand.outer).extent * kernel.index(gemm.k).extent;
+    const auto depends = indices_of(kernel, operand.load);
+    for (const sema::IndexId index : gemm.batch)
+      if (depends.contains(index)) elements *= kernel.index(index).extent;
+    const auto stored = sized(size(kernel.loaded(operand.load).layout));
+    return std::min(1.0, static_cast<double>(stored) / static_cast<double>(sized(elements)));
+  }
+  return 1;
+}
+
 template <class Gemm>
 Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction& prediction,
                  const Binding& sizes, const Target& target) {
@@ -148,6 +165,8 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   std::vector<std::int64_t> of_taker(static_cast<std::size_t>(takers), 0);
   double loaded = 0, not_loaded = 0;
   const auto mask = mask_of(gemm);
+  const std::array parts{part_in_memory(kernel, gemm, 0, sized),
+                         part_in_memory(kernel, gemm, 1, sized)};
   for (std::int64_t place = 0; place < order.size(); ++place) {
     // A wave is what the machine works on at once; takers that have a place outside the output wait
     // for nobody.
@@ -172,7 +191,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
     }
     ++made.live;
     ++of_taker[static_cast<std::size_t>(place % takers)];
-    loaded += traffic.read(0, *tile, a) + traffic.read(1, *tile, b);
+    loaded += traffic.read(0, *tile, a * parts[0]) + traffic.read(1, *tile, b * parts[1]);
     made.multiply_adds += rows * columns * static_cast<double>(k);
   }
   // Blocks that are not persistent come to whichever SM is free.

@@ -26,6 +26,10 @@ constexpr EntryRow rows[] = {
      "instruction takes, and the accesses of that launch",
      "\"vectors\" or \"elements\", the same for both operands; without it, the planner chooses",
      "repack A = \"elements\""},
+    {"operands", "sm90",
+     "whether the operands of a convolution, or of a sum over several indices, are read where they "
+     "lie, or are computed by launches that come first and store them in workspace",
+     "\"in_place\" or \"stored\"; without it, in place where TMA can", "operands = \"in_place\""},
     {"tile", "simt sm80 sm90", "the tile of the product that a block computes: M, N, K",
      "three integers from 1 to 4096", "tile = (128,128,16)"},
     {"tile", "permute", "the tile that a block moves: an extent for each index of the output",
@@ -128,6 +132,7 @@ const std::vector<Synonym>& synonyms() {
                                             {"vectorize", {"accesses"}},
                                             {"vector_width", {"accesses"}},
                                             {"copies", {"repack"}},
+                                            {"im2col", {"operands"}},
                                             {"variant", {"name"}}};
   return list;
 }

@@ -53,15 +53,15 @@ std::vector<sema::Policy> library_rows(const std::string& target, const sema::Ke
   // Scaled integers are summed as integers within a group; beside floats they are floats.
   const bool scaled = !form.scales.empty();
   const ElementType accumulator = scaled && !is_float(a) && !is_float(b) ? ElementType::s32 : sum;
-  const auto along_k = [&](sema::NodeId factor) {
-    return runs_along_k(kernel, facts, factor, form.k);
+  const auto along_k = [&](sema::NodeId factor, const std::optional<OperandView>& view) {
+    return view ? view->runs_along_k() : runs_along_k(kernel, facts, factor, form.k);
   };
   return sema::library_policies(
       target,
       {a, b, accumulator, arithmetic(kernel, form), mask_of(kernel, form.contraction).has_value(),
-       stored_bits(kernel), along_k(form.a), along_k(form.b), reads_matrices(kernel, form),
-       in_parts || scaled, !form.batch.empty(), scaled, static_cast<int>(column_run(kernel, form)),
-       form.segments.has_value()});
+       stored_bits(kernel), along_k(form.a, form.a_view), along_k(form.b, form.b_view),
+       reads_matrices(kernel, form), in_parts || scaled, !form.batch.empty(), scaled,
+       static_cast<int>(column_run(kernel, form)), form.segments.has_value()});
 }
 
 }  // namespace lay::plan

@@ -26,9 +26,21 @@ Problem repack_without_atom(const TensorSchedule& said) {
           {}};
 }
 
-Problem repack_of_segments(const TensorSchedule& said) {
+Problem operands_of_tensors(const TensorSchedule& said) {
   return {"unsupported",
-          "the operands of a grouped product are read as they lie",
+          "`operands` is for convolutions and sums over several indices that TMA can read where "
+          "they lie",
+          said.at("operands"),
+          {},
+          {{"help", "leave `operands` out"}},
+          {}};
+}
+
+Problem repack_of_read_as_it_lies(const TensorSchedule& said, bool grouped) {
+  return {"unsupported",
+          std::string("the operands of a ") +
+              (grouped ? "grouped product" : "convolution or a sum over several indices") +
+              " are read as they lie",
           said.at(said.repack_a ? "repack A" : "repack B"),
           {},
           {{"help", "leave `repack` out"}},

@@ -233,6 +233,12 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
     into.alternate_k = yes_or_no(entry.value);
     wants(into.alternate_k.has_value(),
           "0 or 1: whether every other tile of a cluster goes through K from its end");
+  } else if (entry.key == "operands") {
+    const auto* text = std::get_if<std::string>(&entry.value);
+    const bool stored = text && *text == "\"stored\"";
+    wants(stored || (text && *text == "\"in_place\""),
+          "\"in_place\" or \"stored\": whether launches before store the operands");
+    into.stored_operands = stored;
   } else if (entry.key == "promotion_interval") {
     into.promotion_interval = number(entry.value, 1, largest);
     wants(into.promotion_interval.has_value(),

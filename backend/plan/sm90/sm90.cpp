@@ -9,6 +9,7 @@
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/text.h"
+#include "backend/plan/views/view_conditions.h"
 #include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -184,10 +185,20 @@ bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
   const auto order = tma_order(at_.kernel, what.tensor, at_.facts, at_.conditions);
   if (!order) return unreadable();
   operand.order = *order;
-  const sema::IndexId run =
-      bare_index(at_.kernel, what.coordinate[static_cast<std::size_t>(order->front())]);
-  if (run != gemm_.k && run != operand.outer) return unreadable();
-  operand.along_k = run == gemm_.k;
+  operand.view = axis == 0 ? at_.form.a_view : at_.form.b_view;
+  if (operand.view) {
+    const auto needed = conditions_of_view(*operand.view, gemm_.tile[2]);
+    if (!needed || operand.view->run != order->front()) return unreadable();
+    for (const Predicate& condition : *needed)
+      if (!at_.facts.proves(condition)) add(at_.conditions, {{condition}, {}});
+    if (!operand.view->order.empty()) operand.order = operand.view->order;
+    operand.along_k = operand.view->runs_along_k();
+  } else {
+    const sema::IndexId run =
+        bare_index(at_.kernel, what.coordinate[static_cast<std::size_t>(order->front())]);
+    if (run != gemm_.k && run != operand.outer) return unreadable();
+    operand.along_k = run == gemm_.k;
+  }
   const bool takes = axis == 0 ? gemm_.mma.takes_transposed_a() : gemm_.mma.takes_transposed_b();
   if (!operand.along_k && !takes) {
     return at_.wrong("unsupported", "mma",

@@ -19,6 +19,7 @@
 
 #include "backend/plan/fragment.h"
 #include "backend/plan/tensor_gemm.h"
+#include "backend/plan/views/operand_view.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -36,6 +37,7 @@ struct TmaOperand {
   std::array<int, 2>
       slice;  // of the part of the tile that one block of the cluster loads for all that need it
   AnyLayout shared;                  // (outer, k) -> offset in elements, one stage
+  std::optional<OperandView> view;   // of an operand that is no tensor at bare indices
   std::optional<Fragment> fragment;  // of an atom that reads it from registers, which only A may be
 };
 
