@@ -19,13 +19,11 @@ class Joiner {
       : kernel_(kernel), indices_(indices), operands_(operands), facts_(facts) {}
 
   std::optional<Kernel> run() {
-    for (const Assignment& assignment : kernel_.assignments) {
-      const std::vector<IndexId>& at = assignment.indices;
-      const bool has_any =
-          std::find_first_of(at.begin(), at.end(), indices_.begin(), indices_.end()) != at.end();
-      if (has_any && !first_mode(kernel_.tensor(assignment.target), at)) return std::nullopt;
-    }
     find_joined_tensors();
+    // An output that is read in another way too cannot have other modes.
+    for (const Assignment& assignment : kernel_.assignments)
+      if (has_any(assignment) && !joined_.at(static_cast<std::size_t>(assignment.target)))
+        return std::nullopt;
     // The one index has the id of the last, the names of all, and as many values as they together:
     // (n,p,q) of 2 x 5 x 7 become n_p_q of 70.
     Kernel made = kernel_;
@@ -49,6 +47,11 @@ class Joiner {
   }
 
  private:
+  bool has_any(const Assignment& assignment) const {
+    return std::find_first_of(assignment.indices.begin(), assignment.indices.end(),
+                              indices_.begin(), indices_.end()) != assignment.indices.end();
+  }
+
   // The place of the first of the indices where they stand one behind the other as the tensor holds
   // them side by side, each a plain mode.
   std::optional<std::size_t> first_mode(const Tensor& tensor,

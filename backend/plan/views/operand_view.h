@@ -23,6 +23,8 @@ struct Digit {
   Int below = 1;
   Int extent = 1;
   bool remainder = false;
+
+  friend bool operator==(const Digit&, const Digit&) = default;
 };
 
 // Where an element of the operand lies along a mode of the tensor:

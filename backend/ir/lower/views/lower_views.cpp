@@ -11,7 +11,7 @@ using plan::ViewedMode;
 
 Term Digits::of(const Digit& digit) {
   const auto found = std::find_if(known_.begin(), known_.end(),
-                                  [&](const auto& each) { return each.first == digit.below; });
+                                  [&](const auto& each) { return each.first == digit; });
   if (found != known_.end()) return found->second;
   Builder& b = declared_.b;
   Term value = index_;
@@ -19,7 +19,7 @@ Term Digits::of(const Digit& digit) {
   if (!digit.below.is(1)) value = value / b.size(digit.below);
   if (digit.remainder) value = value % b.size(digit.extent);
   if (!digit.below.is(1) || digit.remainder) value = b.let(declared_.fresh(name_), value);
-  known_.emplace_back(digit.below, value);
+  known_.emplace_back(digit, value);
   return value;
 }
 

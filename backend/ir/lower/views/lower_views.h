@@ -27,7 +27,7 @@ class Digits {
   Declared& declared_;
   const char* name_;
   Term index_;
-  std::vector<std::pair<Int, Term>> known_;  // by what stands below
+  std::vector<std::pair<plan::Digit, Term>> known_;
 };
 
 // As map_of_boxes(), of a tensor by a view.
