@@ -1,6 +1,7 @@
 #include "runtime/gpu/driver.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "runtime/gpu/driver_api.h"
@@ -149,10 +150,10 @@ TensorMapBits encode(const TiledTensor& tensor) {
   const DriverApi& api = driver();
   TensorMapBits made;
   const auto rank = static_cast<std::uint32_t>(tensor.extents.size());
+  void* const begin = std::bit_cast<void*>(tensor.address);
   if (!tensor.lower.empty()) {
     if (api.encode_im2col == nullptr) throw DriverError(not_found, "cuTensorMapEncodeIm2col");
-    check_call(api.encode_im2col(&made, tensor.data_type, rank,
-                                 reinterpret_cast<void*>(tensor.address), tensor.extents.data(),
+    check_call(api.encode_im2col(&made, tensor.data_type, rank, begin, tensor.extents.data(),
                                  tensor.strides.data(), tensor.lower.data(), tensor.upper.data(),
                                  tensor.box.at(0), tensor.box.at(1), tensor.steps.data(),
                                  no_interleave, tensor.swizzle, promote_to_256_bytes, zeros),
@@ -161,11 +162,10 @@ TensorMapBits encode(const TiledTensor& tensor) {
   }
   if (api.encode_tiled == nullptr) throw DriverError(not_found, "cuTensorMapEncodeTiled");
   const std::vector<std::uint32_t> steps(tensor.extents.size(), 1);
-  check_call(
-      api.encode_tiled(&made, tensor.data_type, rank, reinterpret_cast<void*>(tensor.address),
-                       tensor.extents.data(), tensor.strides.data(), tensor.box.data(),
-                       steps.data(), no_interleave, tensor.swizzle, promote_to_256_bytes, zeros),
-      "cuTensorMapEncodeTiled");
+  check_call(api.encode_tiled(&made, tensor.data_type, rank, begin, tensor.extents.data(),
+                              tensor.strides.data(), tensor.box.data(), steps.data(), no_interleave,
+                              tensor.swizzle, promote_to_256_bytes, zeros),
+             "cuTensorMapEncodeTiled");
   return made;
 }
 
