@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/ir/lower/lower.h"
+#include "backend/plan/plan.h"
 #include "frontend/sema/evaluator.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
@@ -144,6 +146,23 @@ class RandomKernel {
 TEST_CASE("reductions: interpreter and reference") {
   test::Kernels kernels("tests/agreement/reduce.lay");
   agree_on_all(kernels, false);
+}
+
+// Plans reach this variant at sizes that no other one takes; all of it is lowered for `lay plan`.
+TEST_CASE("reductions, one thread an element: interpreter and reference") {
+  test::Kernels kernels("tests/agreement/reduce.lay");
+  std::uint32_t seed = 100;
+  for (const sema::KernelPtr& kernel : kernels.all()) {
+    plan::Plan plan{kernel, {}, {}};
+    plan.variants.emplace_back().name = "scalar";
+    plan.variants.back().how = plan::ScalarKernel{};
+    for (const auto& [m, n] : {std::pair{1, 1}, std::pair{5, 7}}) {
+      const sema::KernelCall call = call_of(kernel, m, n, ++seed);
+      INFO(kernel->name << ", " << m << " x " << n);
+      CHECK(test::trouble(ir::lower_all(plan, plan.variants.back()), call,
+                          sema::run_reference(call), difference) == "");
+    }
+  }
 }
 
 TEST_CASE("random reductions: interpreter and reference") {

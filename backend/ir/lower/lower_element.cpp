@@ -268,15 +268,24 @@ Term ElementLowering::arm(NodeId node, ElementType type) {
   return as(value(node), type);
 }
 
-void ElementLowering::hoist(NodeId node) {
+bool ElementLowering::depends_on(NodeId node, const std::vector<IndexId>& indices) const {
+  return std::any_of(indices.begin(), indices.end(), [&](IndexId index) {
+    return free_[static_cast<size_t>(node)].contains(index);
+  });
+}
+
+void ElementLowering::hoist(NodeId node, const std::vector<IndexId>& bound) {
   const auto i = static_cast<size_t>(node);
   // Small arms with a load become `c ? a : b`, of which C++ evaluates one: the law of effects holds
   // without a statement.
   if (inline_ || written_[i] > 1000) return;
   // A node with an effect may not be computed early, but its operands without one may.
   if (effects_[i]) {
-    for (NodeId operand : plan::operands(kernel_.nodes[i])) hoist(operand);
-  } else if (uses_[i] > 1 && !is_leaf(kernel_.nodes[i])) {
+    std::vector<IndexId> inside = bound;
+    if (const auto* reduction = std::get_if<Reduce>(&kernel_.nodes[i].what))
+      inside.insert(inside.end(), reduction->indices.begin(), reduction->indices.end());
+    for (NodeId operand : plan::operands(kernel_.nodes[i])) hoist(operand, inside);
+  } else if (uses_[i] > 1 && !is_leaf(kernel_.nodes[i]) && !depends_on(node, bound)) {
     value(node);
   }
 }
@@ -355,8 +364,7 @@ Term ElementLowering::shortcut(ElementFunction function, Term first, NodeId seco
 void ElementLowering::hoist_reductions(NodeId node, const Reduce& around) {
   const auto i = static_cast<size_t>(node);
   if (!sums_[i]) return;
-  const bool depends = std::any_of(around.indices.begin(), around.indices.end(),
-                                   [&](IndexId index) { return free_[i].contains(index); });
+  const bool depends = depends_on(node, around.indices);
   const bool is_reduction = std::holds_alternative<Reduce>(kernel_.node(node).what);
   if (is_reduction && !depends) {
     value(node);
@@ -375,13 +383,8 @@ void ElementLowering::hoist_reductions(NodeId node, const Reduce& around) {
 
 // Forgets what is known of nodes and conditions that depend on the indices: a loop binds them anew.
 void ElementLowering::forget(const std::vector<IndexId>& indices) {
-  const auto depends = [&](NodeId node) {
-    return std::any_of(indices.begin(), indices.end(), [&](IndexId index) {
-      return free_[static_cast<size_t>(node)].contains(index);
-    });
-  };
   for (auto& scope : scopes_)
-    std::erase_if(scope, [&](const auto& known) { return depends(known.first); });
+    std::erase_if(scope, [&](const auto& known) { return depends_on(known.first, indices); });
   truths_.clear();
 }
 

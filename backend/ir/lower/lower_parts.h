@@ -95,8 +95,10 @@ class ElementLowering {
   Term arm(sema::NodeId node, ElementType type, Truth where);
   // Returns the truth of a condition as far as the arms around decide it.
   std::optional<bool> decided(sema::NodeId condition) const;
+  bool depends_on(sema::NodeId node, const std::vector<sema::IndexId>& indices) const;
   // Hoists nodes that are shared in an arm and may be computed whether the arm is taken or not.
-  void hoist(sema::NodeId node);
+  // Those that depend on indices of reductions around them, `bound`, have no value outside.
+  void hoist(sema::NodeId node, const std::vector<sema::IndexId>& bound = {});
   Term small(sema::NodeId node);
   Ref source(const sema::Load& load);
   Term reduce(const sema::Node& node, const sema::Reduce& reduction);
