@@ -13,11 +13,11 @@ LinearCoordinate number(const Int& value) {
 }
 
 // Sums, differences and products by what has no index; 2 * (p - 1) + r is 2 * p + r - 2.
+// No casts: s8(p) is p for small p alone.
 std::optional<LinearCoordinate> of_function(const Kernel& kernel, const Apply& apply) {
   const auto operand = [&](std::size_t i) { return linear_coordinate(kernel, apply.operands[i]); };
   const auto a = operand(0);
   if (!a) return std::nullopt;
-  if (apply.function == ElementFunction::cast) return a;
   if (apply.function == ElementFunction::neg) return Int(-1) * *a;
   if (apply.operands.size() != 2) return std::nullopt;
   const auto b = operand(1);

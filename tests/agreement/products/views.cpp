@@ -181,6 +181,9 @@ TEST_CASE("views: no view where memory says no, or where the kernel reads other 
                    "Y[b,p,n] = sum[r,c]((if " + inside + " then " + x + " else 0) * W[n,c,r])"));
   CHECK(!is_viewed("X: f16 (2,M,66), W: f16 (N,3,64)) -> Y: f16 (2,M,N",
                    convolved(inside, "X[b,p+r-1,c+r]")));
+  // A coordinate that wraps where p does not.
+  CHECK(!is_viewed("X: f16 (2,M,64), W: f16 (N,3,64)) -> Y: f16 (2,M,N",
+                   convolved("0 <= s8(p) + r - 1 and s8(p) + r - 1 < M", "X[b,s8(p)+r-1,c]")));
   // Steps that im2col mode does not take, products of indices, a window of both factors.
   CHECK(!is_viewed("X: f16 (2,9*M+3,64), W: f16 (N,3,64)) -> Y: f16 (2,M,N",
                    "Y[b,p,n] = sum[r,c](X[b,9*p+r,c] * W[n,r,c])"));
