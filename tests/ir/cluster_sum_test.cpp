@@ -13,6 +13,7 @@
 #include "backend/ir/text/print.h"
 #include "backend/ir/verify/verify.h"
 #include "generated/tests/paths.h"
+#include "tests/ir/mistakes.h"
 
 namespace {
 
@@ -160,9 +161,6 @@ TEST_CASE("mistakes in the exchange of parts are found on the host") {
   for (const Mistake& mistake : mistakes) {
     INFO(mistake.what);
     Sums sums(2);
-    const Report report = sums.run(changed(mistake.from, mistake.to));
-    REQUIRE(report.fault);
-    INFO(report.fault->message);
-    CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(mistake.code)));
+    test::check_fault(sums.run(changed(mistake.from, mistake.to)), mistake.code);
   }
 }

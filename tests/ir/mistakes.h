@@ -71,12 +71,18 @@ inline void check_right(const interpret::Report& report, const Product& product)
   CHECK(product.wrong() == 0);
 }
 
+// The run ended in the fault that is expected.
+inline void check_fault(const interpret::Report& report, interpret::FaultCode code) {
+  if (!report.fault) FAIL("no fault");
+  INFO(report.fault->message);
+  CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(code)));
+}
+
 // The run of the kernel with the mistake ended in the fault that is expected.
 inline void check_found(const Mistake& mistake, const interpret::Report& report,
                         const Product& product) {
   if (!report.fault) FAIL("no fault, " << product.wrong() << " wrong elements");
-  INFO(report.fault->message);
-  CHECK(std::string(fault_name(report.fault->code)) == std::string(fault_name(mistake.code)));
+  check_fault(report, mistake.code);
 }
 
 }  // namespace lay::test
