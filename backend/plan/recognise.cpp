@@ -14,12 +14,8 @@ namespace lay::plan {
 using namespace sema;
 
 std::optional<NodeId> load_under_casts(const Kernel& kernel, NodeId node) {
-  while (const auto* apply = std::get_if<Apply>(&kernel.nodes[node].what)) {
-    if (apply->function != ElementFunction::cast) return std::nullopt;
-    node = apply->operands[0];
-  }
-  if (!std::holds_alternative<Load>(kernel.nodes[node].what)) return std::nullopt;
-  return node;
+  const NodeId bare = without_casts(kernel, node);
+  return std::holds_alternative<Load>(kernel.node(bare).what) ? std::optional(bare) : std::nullopt;
 }
 
 namespace {

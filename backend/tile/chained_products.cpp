@@ -33,11 +33,6 @@ const Apply* apply_at(const Kernel& kernel, NodeId id, ElementFunction function)
   return apply && apply->function == function ? apply : nullptr;
 }
 
-NodeId without_casts(const Kernel& kernel, NodeId id) {
-  while (const Apply* cast = apply_at(kernel, id, ElementFunction::cast)) id = cast->operands[0];
-  return id;
-}
-
 // The two factors of a sum of products in f32 over one index; nothing for any other node.
 std::optional<std::array<NodeId, 2>> factors_of(const Kernel& kernel, NodeId id) {
   const sema::Reduce* sum = reduce_at(kernel, id);

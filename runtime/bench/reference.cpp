@@ -92,15 +92,6 @@ const Tensor& tensor_of(const Problem& problem, sema::TensorId id) {
   return problem.tensors[static_cast<std::size_t>(id)];
 }
 
-// Returns the node under casts.
-NodeId under_casts(const Problem& problem, NodeId id) {
-  while (const auto* cast = std::get_if<sema::Apply>(&node_of(problem, id).what)) {
-    if (cast->function != ElementFunction::cast) return id;
-    id = cast->operands[0];
-  }
-  return id;
-}
-
 // Returns the operands of a product, or the value itself as the only operand.
 std::vector<NodeId> terms_of(const Problem& problem, NodeId body) {
   const auto* product = std::get_if<sema::Apply>(&node_of(problem, body).what);
@@ -112,7 +103,8 @@ bool is_of_elements(const Problem& problem, const sema::Reduce& contraction) {
   if (contraction.function != sema::ReduceFunction::sum) return false;
   const auto terms = terms_of(problem, contraction.body);
   return std::all_of(terms.begin(), terms.end(), [&](NodeId term) {
-    return std::holds_alternative<sema::Load>(node_of(problem, under_casts(problem, term)).what);
+    return std::holds_alternative<sema::Load>(
+        node_of(problem, sema::without_casts(*problem.kernel, term)).what);
   });
 }
 
@@ -256,7 +248,7 @@ class Reference {
   // bare indices.
   std::optional<Operand> operand_of(NodeId value, sema::IndexId k) const {
     Operand operand;
-    const NodeId loaded = under_casts(problem_, value);
+    const NodeId loaded = sema::without_casts(*problem_.kernel, value);
     for (; value != loaded; value = std::get<sema::Apply>(node(value).what).operands[0])
       operand.casts.insert(operand.casts.begin(), node(value).type);
     const auto* load = std::get_if<sema::Load>(&node(loaded).what);
@@ -310,7 +302,7 @@ class Reference {
 
   // Of a term that is an element, under casts.
   ElementType stored_type_of(NodeId term) const {
-    const auto& load = std::get<sema::Load>(node(under_casts(problem_, term)).what);
+    const auto& load = std::get<sema::Load>(node(sema::without_casts(*problem_.kernel, term)).what);
     return tensor_of(problem_, load.tensor).element;
   }
 

@@ -48,14 +48,6 @@ struct Element {
   NodeId condition = -1;
 };
 
-NodeId without_casts(const Kernel& kernel, NodeId node) {
-  while (const auto* apply = std::get_if<Apply>(&kernel.node(node).what)) {
-    if (apply->function != ElementFunction::cast) break;
-    node = apply->operands[0];
-  }
-  return node;
-}
-
 // -0 is no zero here: TMA fills with +0, and x * -0 has another sign.
 bool is_zero(const Kernel& kernel, NodeId node) {
   const auto* literal = std::get_if<Literal>(&kernel.node(without_casts(kernel, node)).what);

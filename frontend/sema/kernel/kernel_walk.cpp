@@ -77,6 +77,15 @@ bool reads_memory(const Kernel& kernel, NodeId node, const std::function<bool(No
   return false;
 }
 
+NodeId without_casts(const Kernel& kernel, NodeId node) {
+  const auto* apply = std::get_if<Apply>(&kernel.node(node).what);
+  while (apply && apply->function == ElementFunction::cast) {
+    node = apply->operands[0];
+    apply = std::get_if<Apply>(&kernel.node(node).what);
+  }
+  return node;
+}
+
 IndexId bare_index(const Kernel& kernel, NodeId node) {
   const auto* value = std::get_if<IndexValue>(&kernel.nodes[node].what);
   return value ? value->index : -1;

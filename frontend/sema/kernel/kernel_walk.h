@@ -33,6 +33,9 @@ std::set<IndexId> indices_of(const Kernel& kernel, NodeId value);
 bool reads_memory(const Kernel& kernel, NodeId node);
 bool reads_memory(const Kernel& kernel, NodeId node, const std::function<bool(NodeId)>& held);
 
+// Returns the value that a node converts: what is behind its casts, the node itself without any.
+NodeId without_casts(const Kernel& kernel, NodeId node);
+
 // Returns the index that a coordinate is, or -1 if it is anything else.
 IndexId bare_index(const Kernel& kernel, NodeId node);
 

@@ -9,22 +9,14 @@ using sema::NodeId;
 
 namespace {
 
-NodeId under_casts(const sema::Kernel& kernel, NodeId id) {
-  while (const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what)) {
-    if (apply->function != cast) break;
-    id = apply->operands[0];
-  }
-  return id;
-}
-
 bool is_literal(const sema::Kernel& kernel, NodeId id, std::int64_t value) {
-  const auto* literal = std::get_if<sema::Literal>(&kernel.node(under_casts(kernel, id)).what);
+  const auto* literal = std::get_if<sema::Literal>(&kernel.node(without_casts(kernel, id)).what);
   const auto* whole = literal ? std::get_if<std::int64_t>(&literal->value) : nullptr;
   return whole && *whole == value;
 }
 
 const sema::Apply* applied(const sema::Kernel& kernel, NodeId id) {
-  return std::get_if<sema::Apply>(&kernel.node(under_casts(kernel, id)).what);
+  return std::get_if<sema::Apply>(&kernel.node(without_casts(kernel, id)).what);
 }
 
 // Returns the sum of which a node is 1 less.
@@ -35,7 +27,7 @@ const sema::Reduce* one_less(const sema::Kernel& kernel, NodeId id) {
   const bool adds = apply->function == add && is_literal(kernel, apply->operands[1], -1);
   if (!subtracts && !adds) return nullptr;
   const auto* sum =
-      std::get_if<sema::Reduce>(&kernel.node(under_casts(kernel, apply->operands[0])).what);
+      std::get_if<sema::Reduce>(&kernel.node(without_casts(kernel, apply->operands[0])).what);
   const bool fits = sum && sum->function == sema::ReduceFunction::sum && sum->indices.size() == 1;
   return fits ? sum : nullptr;
 }
@@ -51,8 +43,8 @@ std::optional<SegmentOf> segment_of(const sema::Kernel& kernel, NodeId coordinat
   const auto* compares = applied(kernel, counts->operands[0]);
   if (!compares || (compares->function != le && compares->function != ge)) return std::nullopt;
   const bool begins_left = compares->function == le;
-  const NodeId start = under_casts(kernel, compares->operands[begins_left ? 0 : 1]),
-               position = under_casts(kernel, compares->operands[begins_left ? 1 : 0]);
+  const NodeId start = without_casts(kernel, compares->operands[begins_left ? 0 : 1]),
+               position = without_casts(kernel, compares->operands[begins_left ? 1 : 0]);
   const auto* load = std::get_if<sema::Load>(&kernel.node(start).what);
   if (!load || load->coordinate.size() != 1 ||
       sema::bare_index(kernel, load->coordinate[0]) != sum->indices[0])

@@ -27,11 +27,7 @@ TorchForms::TorchForms(const Problem& problem) : problem_(problem), kernel_(*pro
 }
 
 NodeId TorchForms::under_casts(NodeId id) const {
-  while (const auto* apply = std::get_if<sema::Apply>(&kernel_.node(id).what)) {
-    if (apply->function != cast) break;
-    id = apply->operands[0];
-  }
-  return id;
+  return sema::without_casts(kernel_, id);
 }
 
 std::optional<double> TorchForms::number(NodeId id) const {
