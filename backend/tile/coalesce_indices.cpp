@@ -127,7 +127,7 @@ class Coalescer {
           std::count(access.indices.begin(), access.indices.end(), inner) > 1)
         return false;
       const Tensor& tensor = kernel_.tensor(access.tensor);
-      if (tensor.is_swizzled() || !side_by_side(tensor, *p, *q, inner)) return false;
+      if (!are_side_by_side(facts_, tensor, *p, *q, kernel_.index(inner).extent)) return false;
       modes[access.tensor] = {*p, *q};
     }
     // Another access to such a tensor would need its modes as they are.
@@ -146,15 +146,6 @@ class Coalescer {
     }
     return std::all_of(kernel_.assignments.begin(), kernel_.assignments.end(),
                        [&](const Assignment& a) { return both_or_none(a.indices); });
-  }
-
-  bool side_by_side(const Tensor& tensor, std::size_t p, std::size_t q, IndexId inner) const {
-    const Layout a = tensor.layout[static_cast<int>(p)], b = tensor.layout[static_cast<int>(q)];
-    if (!a.shape.is_int() || !b.shape.is_int()) return false;
-    const Int &extent = kernel_.index(inner).extent, step = b.stride.value() * extent;
-    if (!(b.shape.value() == extent) && !facts_.proves(equal(b.shape.value(), extent)))
-      return false;
-    return a.stride.value() == step || facts_.proves(equal(a.stride.value(), step));
   }
 
   // The inner index stands for both, under a name of both.
@@ -229,6 +220,14 @@ class Coalescer {
 };
 
 }  // namespace
+
+bool are_side_by_side(const Facts& facts, const Tensor& tensor, std::size_t p, std::size_t q,
+                      const Int& extent) {
+  const Layout a = tensor.layout[static_cast<int>(p)], b = tensor.layout[static_cast<int>(q)];
+  if (tensor.is_swizzled() || !a.shape.is_int() || !b.shape.is_int()) return false;
+  const auto same = [&](const Int& x, const Int& y) { return x == y || facts.proves(equal(x, y)); };
+  return same(b.shape.value(), extent) && same(a.stride.value(), b.stride.value() * extent);
+}
 
 Kernel coalesce_indices(const Kernel& kernel, const Facts& facts, IndexId fixed) {
   // Without nodes that nothing needs, every load is an access.

@@ -27,4 +27,9 @@ sema::Kernel coalesce_indices(const sema::Kernel& kernel, const Facts& facts,
 // inverse of split_indices() for such kernels.
 sema::Kernel coalesce_with_quotients(const sema::Kernel& kernel, const Facts& facts);
 
+// Returns true if a tensor holds the index along mode q side by side, and that along mode p a whole
+// round of them further: both are plain modes, and q has as many elements as the index values.
+bool are_side_by_side(const Facts& facts, const sema::Tensor& tensor, std::size_t p, std::size_t q,
+                      const Int& extent);
+
 }  // namespace lay::tile

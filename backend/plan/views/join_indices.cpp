@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backend/tile/coalesce_indices.h"
 #include "backend/tile/rename_indices.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
@@ -57,18 +58,11 @@ class Joiner {
   std::optional<std::size_t> first_mode(const Tensor& tensor,
                                         const std::vector<IndexId>& at) const {
     const auto found = std::search(at.begin(), at.end(), indices_.begin(), indices_.end());
-    if (found == at.end() || tensor.is_swizzled()) return std::nullopt;
+    if (found == at.end()) return std::nullopt;
     const auto first = static_cast<std::size_t>(found - at.begin());
     for (std::size_t i = 0; i + 1 < indices_.size(); ++i) {
-      const Layout slow = tensor.layout[static_cast<int>(first + i)],
-                   fast = tensor.layout[static_cast<int>(first + i + 1)];
-      if (!slow.shape.is_int() || !fast.shape.is_int()) return std::nullopt;
-      const Int &extent = kernel_.index(indices_[i + 1]).extent,
-                step = fast.stride.value() * extent;
-      const auto same = [&](const Int& a, const Int& b) {
-        return a == b || facts_.proves(equal(a, b));
-      };
-      if (!same(fast.shape.value(), extent) || !same(slow.stride.value(), step))
+      const Int& extent = kernel_.index(indices_[i + 1]).extent;
+      if (!tile::are_side_by_side(facts_, tensor, first + i, first + i + 1, extent))
         return std::nullopt;
     }
     return first;
