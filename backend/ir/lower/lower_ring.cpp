@@ -39,22 +39,16 @@ void expect_at(Builder& b, BarrierId barrier, RingId ring, int bytes) {
   b.sync(barrier, slot, ArriveExpectBytes{b.constant(std::int64_t{bytes})});
 }
 
-int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes& boxes) {
-  const auto& load = std::get<sema::Load>(declared.kernel.node(boxes.load).what);
+int add_map(Declared& declared, const std::string& name, const LoadedBoxes& boxes,
+            const std::function<void(TensorMap&)>& add_modes) {
+  const sema::Load& load = declared.kernel.load(boxes.load);
   TensorMap map{declared.name(name),
                 declared.tensors[static_cast<size_t>(load.tensor)],
                 boxes.order,
                 {},
                 {},
                 {}};
-  // A box is given mode by mode, fastest first, as cuTensorMapEncodeTiled takes it. `onto` says
-  // which mode of the buffer in shared memory each one runs along: 0 the outer index, 1 k.
-  for (const int mode : boxes.order) {
-    const sema::IndexId index =
-        plan::bare_index(declared.kernel, load.coordinate[static_cast<size_t>(mode)]);
-    map.box.push_back(index == boxes.k ? boxes.box[1] : index == boxes.outer ? boxes.box[0] : 1);
-    map.onto.push_back(index == boxes.k ? 1 : 0);
-  }
+  add_modes(map);
   // Rows of 128, 64 or 32 bytes of 16-byte pieces: Sw<3,4,3>, Sw<2,4,3> or Sw<1,4,3> on byte
   // offsets.
   if (boxes.span > 16)
@@ -62,6 +56,20 @@ int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes&
   auto& maps = declared.b.kernel.tensor_maps;
   maps.push_back(std::move(map));
   return static_cast<int>(maps.size()) - 1;
+}
+
+int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes& boxes) {
+  const sema::Load& load = declared.kernel.load(boxes.load);
+  // A box is given mode by mode, fastest first, as cuTensorMapEncodeTiled takes it. `onto` says
+  // which mode of the buffer in shared memory each one runs along: 0 the outer index, 1 k.
+  return add_map(declared, name, boxes, [&](TensorMap& map) {
+    for (const int mode : boxes.order) {
+      const sema::IndexId index =
+          plan::bare_index(declared.kernel, load.coordinate[static_cast<size_t>(mode)]);
+      map.box.push_back(index == boxes.k ? boxes.box[1] : index == boxes.outer ? boxes.box[0] : 1);
+      map.onto.push_back(index == boxes.k ? 1 : 0);
+    }
+  });
 }
 
 void each_box(Builder& b, const std::array<int, 2>& slice, const std::array<int, 2>& box,

@@ -2,6 +2,8 @@
 // it: barriers, places in the ring, and the tensor maps of the copies.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "backend/ir/lower/lower_parts.h"
@@ -32,6 +34,11 @@ struct LoadedBoxes {
   int span = 16;
 };
 int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes& boxes);
+
+// The map of these boxes without what its modes are: `add_modes` says for each of its order, which
+// mode of the buffer in shared memory it runs along and how far.
+int add_map(Declared& declared, const std::string& name, const LoadedBoxes& boxes,
+            const std::function<void(TensorMap&)>& add_modes);
 
 // Every box of a part of a tile, `slice` along (outer, k): where it begins in the part.
 void each_box(Builder& b, const std::array<int, 2>& slice, const std::array<int, 2>& box,

@@ -1,7 +1,6 @@
 #include "backend/ir/lower/views/lower_views.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace lay::ir {
 
@@ -31,34 +30,30 @@ void Digits::compute(const std::vector<ViewedMode>& modes,
 
 int map_of_view(Declared& declared, const std::string& name, const LoadedBoxes& boxes,
                 const OperandView& view) {
-  const auto& load = std::get<sema::Load>(declared.kernel.node(boxes.load).what);
-  TensorMap map{declared.name(name),
-                declared.tensors[static_cast<size_t>(load.tensor)],
-                boxes.order,
-                {},
-                {},
-                {}};
-  const bool im2col = !view.order.empty();
-  for (size_t i = 0; i < boxes.order.size(); ++i) {
-    const ViewedMode& mode = view.modes[static_cast<size_t>(boxes.order[i])];
-    if (im2col) {
-      map.box.push_back(i == 0 ? boxes.box[1] : i == 1 ? boxes.box[0] : 1);
-      map.onto.push_back(i == 0 ? 1 : 0);
-      if (i == 0 || i + 1 == boxes.order.size()) continue;
-      map.im2col.push_back({mode.first, mode.count, mode.step});
-      continue;
+  const auto mode_at = [&](size_t i) -> const ViewedMode& {
+    return view.modes[static_cast<size_t>(boxes.order[i])];
+  };
+  return add_map(declared, name, boxes, [&](TensorMap& map) {
+    const size_t rank = boxes.order.size();
+    if (!view.order.empty()) {
+      map.box.assign(rank, 1);
+      map.onto.assign(rank, 0);
+      map.box[0] = boxes.box[1];
+      map.onto[0] = 1;
+      map.box[1] = boxes.box[0];
+      for (size_t i = 1; i + 1 < rank; ++i)
+        map.im2col.push_back({mode_at(i).first, mode_at(i).count, mode_at(i).step});
+      return;
     }
     // Of an index of several a box runs along the fastest alone.
-    map.box.push_back(mode.k && mode.k->below.is(1)           ? boxes.box[1]
-                      : mode.outer && mode.outer->below.is(1) ? boxes.box[0]
-                                                              : 1);
-    map.onto.push_back(mode.k ? 1 : 0);
-  }
-  if (boxes.span > 16)
-    map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(boxes.span / 16)), 4, 3);
-  auto& maps = declared.b.kernel.tensor_maps;
-  maps.push_back(std::move(map));
-  return static_cast<int>(maps.size()) - 1;
+    for (size_t i = 0; i < rank; ++i) {
+      const ViewedMode& mode = mode_at(i);
+      map.box.push_back(mode.k && mode.k->below.is(1)           ? boxes.box[1]
+                        : mode.outer && mode.outer->below.is(1) ? boxes.box[0]
+                                                                : 1);
+      map.onto.push_back(mode.k ? 1 : 0);
+    }
+  });
 }
 
 ViewedPlace place_in_view(Declared& declared, const OperandView& view, Digits& outer, Digits& k,
