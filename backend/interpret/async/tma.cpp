@@ -38,8 +38,8 @@ class Box {
   void check_start();
   void check_base_pixel();
   // Where the element with these coordinates in the box lies in the tensor; nothing outside of it.
-  std::optional<std::int64_t> in_tensor(const std::vector<std::int64_t>& inside);
-  std::vector<std::int64_t> pixel(std::int64_t number) const;
+  std::optional<std::int64_t> in_tensor(const std::vector<std::int64_t>& inside) const;
+  void go_to_pixel(std::int64_t number);
   std::vector<std::int64_t> in_shared(const std::vector<std::int64_t>& inside) const;
   std::int64_t linear(const std::vector<std::int64_t>& inside) const;
   BoxElement element(const std::vector<std::int64_t>& inside, std::int64_t number);
@@ -52,8 +52,8 @@ class Box {
   const BufferPlan& tensor_;
   const BufferPlan& shared_;
   std::vector<std::int64_t> tensor_start_, shared_start_;
-  std::vector<std::int64_t> offsets_;  // of im2col
-  std::int64_t first_ = 0;             // the box's first element, before the swizzle
+  std::vector<std::int64_t> offsets_, pixel_;  // of im2col: the copy's, and where it reads a pixel
+  std::int64_t first_ = 0;                     // the box's first element, before the swizzle
 };
 
 // The box lies inside the buffer.
@@ -121,35 +121,29 @@ void Box::check_base_pixel() {
   }
 }
 
-// The base pixel that comes so many behind the column's first.
-std::vector<std::int64_t> Box::pixel(std::int64_t number) const {
-  std::vector<std::int64_t> at = tensor_start_;
+// Reads the pixel that comes so many behind the column's first one.
+void Box::go_to_pixel(std::int64_t number) {
+  pixel_ = tensor_start_;
   for (size_t i = 0; i < plan_.im2col.size(); ++i) {
     const auto& along = plan_.im2col[i];
-    std::int64_t& here = at[static_cast<size_t>(map_.order[i + 1])];
+    std::int64_t& here = pixel_[static_cast<size_t>(map_.order[i + 1])];
     const std::int64_t steps = (here - along.first) / along.step + number;
-    here = along.first + steps % along.count * along.step;
+    here = along.first + steps % along.count * along.step + offsets_[i];
     number = steps / along.count;
   }
-  at[static_cast<size_t>(map_.order.back())] += number;
-  for (size_t i = 0; i < offsets_.size(); ++i)
-    at[static_cast<size_t>(map_.order[i + 1])] += offsets_[i];
-  return at;
+  pixel_[static_cast<size_t>(map_.order.back())] += number;
 }
 
-std::optional<std::int64_t> Box::in_tensor(const std::vector<std::int64_t>& inside) {
-  std::vector<std::int64_t> at = tensor_start_;
-  if (plan_.im2col.empty()) {
-    for (size_t m = 0; m < inside.size(); ++m) at[m] += inside[m];
-  } else {
-    at = pixel(inside[static_cast<size_t>(map_.order[1])]);
-    const auto channels = static_cast<size_t>(map_.order[0]);
-    at[channels] += inside[channels];
-  }
+std::optional<std::int64_t> Box::in_tensor(const std::vector<std::int64_t>& inside) const {
+  const bool im2col = !plan_.im2col.empty();
+  const std::vector<std::int64_t>& start = im2col ? pixel_ : tensor_start_;
   std::int64_t offset = tensor_.placement.offset;
-  for (size_t m = 0; m < at.size(); ++m) {
-    if (at[m] < 0 || at[m] >= tensor_.placement.modes[m].size) return std::nullopt;
-    offset += within(tensor_.placement.modes[m], at[m]);
+  for (size_t m = 0; m < inside.size(); ++m) {
+    // Of a column of pixels the box goes on along the channels alone.
+    const bool goes_on = !im2col || static_cast<int>(m) == map_.order.front();
+    const std::int64_t c = start[m] + (goes_on ? inside[m] : 0);
+    if (c < 0 || c >= tensor_.placement.modes[m].size) return std::nullopt;
+    offset += within(tensor_.placement.modes[m], c);
   }
   return offset;
 }
@@ -219,6 +213,8 @@ std::vector<BoxElement> Box::elements() {
       inside[static_cast<size_t>(map_.order[i])] = rest % map_.box[i];
       rest /= map_.box[i];
     }
+    if (!plan_.im2col.empty() && number % map_.box.front() == 0)
+      go_to_pixel(number / map_.box.front());
     all.push_back(element(inside, number));
   }
   return all;
