@@ -271,7 +271,7 @@ class KernelText {
     const Layout& layout = std::get<Layout>(buffer.layout);
     const std::string rank = number(map.order.size());
     std::string text = "  {\n    lay_number extents[" + rank + "], strides[" + rank +
-                       "];\n    static const uint32_t box[] = {";
+                       "];\n    lay_mapped tensor;\n    static const uint32_t box[] = {";
     for (std::size_t i = 0; i < map.box.size(); ++i)
       text += (i > 0 ? ", " : "") + std::to_string(map.box[i]);
     text += "};\n";
@@ -298,9 +298,11 @@ class KernelText {
       text += "    static const uint32_t steps[] = {" + steps + "1};\n";
     }
     text += extents + base;
-    return text + "    status = lay_encode" + (map.im2col.empty() ? "" : "_im2col") + "(&" +
-           variable + ", " + std::to_string(tensor_map_type(buffer.element)) + ", " + address +
-           ", " + rank + ", extents, strides, box,\n        " +
+    return text + "    tensor.address = " + address + ";\n    tensor.dims = " + rank +
+           ";\n    tensor.extents = extents;\n    tensor.strides = strides;\n"
+           "    status = lay_encode" +
+           (map.im2col.empty() ? "" : "_im2col") + "(&" + variable + ", " +
+           std::to_string(tensor_map_type(buffer.element)) + ", &tensor, box,\n        " +
            (map.im2col.empty() ? "" : "firsts, counts, steps, ") +
            std::to_string(map.swizzle ? map.swizzle->b : 0) +
            ", why);\n    if (status != LAY_OK) return status;\n  }\n";

@@ -2,60 +2,68 @@
 
 #define LAY_MOST_DIMS 5
 
-/* A tensor map (cuTensorMapEncodeTiled) of a tensor: modes from the fastest on, strides in bytes of
- * all but the fastest; zeros outside. */
-LAY_MAYBE_UNUSED static lay_status lay_encode(lay_tensor_map* map, int type, const void* address,
-                                              uint32_t dims, const lay_number* extents,
-                                              const lay_number* strides, const uint32_t* box,
+/* A tensor as maps describe it: modes from the fastest on, strides in bytes of all but the fastest. */
+typedef struct lay_mapped {
+  const void* address;
+  uint32_t dims;
+  const lay_number *extents, *strides;
+} lay_mapped;
+
+LAY_MAYBE_UNUSED static lay_status lay_map_sizes(const lay_mapped* tensor, uint64_t* sizes,
+                                                 uint64_t* bytes, lay_message* why) {
+  uint32_t i;
+  for (i = 0; i < tensor->dims; ++i) {
+    if (!tensor->extents[i].known || (i > 0 && !tensor->strides[i - 1].known))
+      return lay_say(why, LAY_EXTENT_TOO_LARGE,
+                     "a tensor's offsets do not fit 64 bits at these sizes");
+    sizes[i] = (uint64_t)tensor->extents[i].value;
+    if (i > 0) bytes[i - 1] = (uint64_t)tensor->strides[i - 1].value;
+  }
+  return LAY_OK;
+}
+
+/* A tensor map of boxes (cuTensorMapEncodeTiled); zeros outside. */
+LAY_MAYBE_UNUSED static lay_status lay_encode(lay_tensor_map* map, int type,
+                                              const lay_mapped* tensor, const uint32_t* box,
                                               int swizzle, lay_message* why) {
   enum { no_interleave = 0, promote_to_256_bytes = 3, zeros = 0 };
   static const uint32_t steps[LAY_MOST_DIMS] = {1, 1, 1, 1, 1};
   uint64_t sizes[LAY_MOST_DIMS], bytes[LAY_MOST_DIMS];
   void* begin;
-  uint32_t i;
   int status;
-  for (i = 0; i < dims; ++i) {
-    if (!extents[i].known || (i > 0 && !strides[i - 1].known))
-      return lay_say(why, LAY_EXTENT_TOO_LARGE,
-                     "a tensor's offsets do not fit 64 bits at these sizes");
-    sizes[i] = (uint64_t)extents[i].value;
-    if (i > 0) bytes[i - 1] = (uint64_t)strides[i - 1].value;
-  }
-  memcpy(&begin, &address, sizeof begin);
-  status = lay_driver.encode(map, type, dims, begin, sizes, bytes, box, steps, no_interleave,
-                             swizzle, promote_to_256_bytes, zeros);
+  if (lay_map_sizes(tensor, sizes, bytes, why) != LAY_OK) return LAY_EXTENT_TOO_LARGE;
+  memcpy(&begin, &tensor->address, sizeof begin);
+  status = lay_driver.encode(map, type, tensor->dims, begin, sizes, bytes, box, steps,
+                             no_interleave, swizzle, promote_to_256_bytes, zeros);
   return status == 0 ? LAY_OK : lay_driver_failed(why, "cuTensorMapEncodeTiled", status);
 }
 
 /* The same of columns of pixels (cuTensorMapEncodeIm2col): base pixels of the modes between the
  * fastest and the slowest, `counts` of them, `steps` apart, from `firsts` on. */
-LAY_MAYBE_UNUSED static lay_status lay_encode_im2col(
-    lay_tensor_map* map, int type, const void* address, uint32_t dims, const lay_number* extents,
-    const lay_number* strides, const uint32_t* box, const lay_number* firsts,
-    const lay_number* counts, const uint32_t* steps, int swizzle, lay_message* why) {
+LAY_MAYBE_UNUSED static lay_status lay_encode_im2col(lay_tensor_map* map, int type,
+                                                     const lay_mapped* tensor, const uint32_t* box,
+                                                     const lay_number* firsts,
+                                                     const lay_number* counts,
+                                                     const uint32_t* steps, int swizzle,
+                                                     lay_message* why) {
   enum { no_interleave = 0, promote_to_256_bytes = 3, zeros = 0 };
   uint64_t sizes[LAY_MOST_DIMS], bytes[LAY_MOST_DIMS];
   int lower[LAY_MOST_DIMS], upper[LAY_MOST_DIMS];
   void* begin;
   uint32_t i;
   int status;
-  for (i = 0; i < dims; ++i) {
-    if (!extents[i].known || (i > 0 && !strides[i - 1].known) ||
-        (i > 0 && i + 1 < dims && (!firsts[i - 1].known || !counts[i - 1].known)))
-      return lay_say(why, LAY_EXTENT_TOO_LARGE,
-                     "a tensor's offsets do not fit 64 bits at these sizes");
-    sizes[i] = (uint64_t)extents[i].value;
-    if (i > 0) bytes[i - 1] = (uint64_t)strides[i - 1].value;
-    if (i > 0 && i + 1 < dims) {
-      lower[i - 1] = (int)firsts[i - 1].value;
-      upper[i - 1] = (int)(firsts[i - 1].value + (counts[i - 1].value - 1) * (int64_t)steps[i] -
-                           (extents[i].value - 1));
-    }
+  if (lay_map_sizes(tensor, sizes, bytes, why) != LAY_OK) return LAY_EXTENT_TOO_LARGE;
+  for (i = 0; i + 2 < tensor->dims; ++i) {
+    if (!firsts[i].known || !counts[i].known)
+      return lay_say(why, LAY_EXTENT_TOO_LARGE, "base pixels do not fit 64 bits at these sizes");
+    lower[i] = (int)firsts[i].value;
+    upper[i] = (int)(firsts[i].value + (counts[i].value - 1) * (int64_t)steps[i + 1] -
+                     (tensor->extents[i + 1].value - 1));
   }
-  memcpy(&begin, &address, sizeof begin);
-  status = lay_driver.encode_im2col(map, type, dims, begin, sizes, bytes, lower, upper, box[0],
-                                    box[1], steps, no_interleave, swizzle, promote_to_256_bytes,
-                                    zeros);
+  memcpy(&begin, &tensor->address, sizeof begin);
+  status = lay_driver.encode_im2col(map, type, tensor->dims, begin, sizes, bytes, lower, upper,
+                                    box[0], box[1], steps, no_interleave, swizzle,
+                                    promote_to_256_bytes, zeros);
   return status == 0 ? LAY_OK : lay_driver_failed(why, "cuTensorMapEncodeIm2col", status);
 }
 
