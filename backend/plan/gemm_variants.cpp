@@ -286,7 +286,7 @@ class GemmPlanner {
   void add_variants_as_said(const TensorSchedule& schedule, const std::string& target) {
     const bool repacks = schedule.repack_a || schedule.repack_b;
     if (repacks && is_read_as_it_lies()) {
-      plan_.problems.push_back(repack_of_read_as_it_lies(schedule, form_.segments.has_value()));
+      plan_.problems.push_back(repack_in_place(schedule, form_.segments.has_value()));
       return;
     }
     const auto factors =

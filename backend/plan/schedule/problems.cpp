@@ -36,7 +36,7 @@ Problem operands_of_tensors(const TensorSchedule& said) {
           {}};
 }
 
-Problem repack_of_read_as_it_lies(const TensorSchedule& said, bool grouped) {
+Problem repack_in_place(const TensorSchedule& said, bool grouped) {
   return {"unsupported",
           std::string("the operands of a ") +
               (grouped ? "grouped product" : "convolution or a sum over several indices") +

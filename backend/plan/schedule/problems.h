@@ -15,7 +15,7 @@ Problem repack_without_atom(const TensorSchedule& said);
 // `operands` where both are tensors as they stand.
 Problem operands_of_tensors(const TensorSchedule& said);
 // `repack` where the rows lie in segments, or operands are read by views.
-Problem repack_of_read_as_it_lies(const TensorSchedule& said, bool grouped);
+Problem repack_in_place(const TensorSchedule& said, bool grouped);
 // `accesses` in vectors where no tensor has any.
 Problem no_vectors(const ScheduleHead& schedule);
 
