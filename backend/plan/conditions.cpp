@@ -142,6 +142,25 @@ Predicate simplified(const Facts& facts, const Predicate& condition) {
   }
 }
 
+// A part of a condition as a script's reads: from the left on, under what stands before it holding
+// (`and`) or not (`or`), and without what the facts decide. Of 2*M batches `2*M == 1 and a or b` is
+// b.
+Predicate as_decided(Facts facts, const Predicate& condition) {
+  const bool conjunction = condition.kind() == PredicateKind::both;
+  if (!conjunction && condition.kind() != PredicateKind::either) {
+    const Predicate now = simplified(facts, condition);
+    if (facts.proves(now)) return Predicate(true);
+    return facts.proves(negate(now)) ? Predicate(false) : now;
+  }
+  Predicate made(conjunction);
+  for (const Predicate& part : conjunction ? sema::conjuncts(condition) : alternatives(condition)) {
+    const Predicate now = as_decided(facts, part);
+    made = conjunction ? both(made, now) : either(made, now);
+    if (!facts.suppose(conjunction ? now : negate(now))) return Predicate(!conjunction);
+  }
+  return made;
+}
+
 }  // namespace
 
 std::optional<std::vector<Predicate>> as_read_back(const Facts& facts,
@@ -154,8 +173,10 @@ std::optional<std::vector<Predicate>> as_read_back(const Facts& facts,
   Facts known = facts;
   std::vector<Predicate> read;
   for (const Predicate& part : parts) {
-    const Predicate now = simplified(known, part);
+    const bool is_one = part.kind() != PredicateKind::both && part.kind() != PredicateKind::either;
+    const Predicate now = is_one ? simplified(known, part) : as_decided(known, part);
     if (!known.suppose(now)) return std::nullopt;
+    if (now.is_always()) continue;
     if (std::find(read.begin(), read.end(), now) == read.end()) read.push_back(now);
   }
   return read;
