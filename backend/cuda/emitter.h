@@ -147,17 +147,7 @@ class Emitter {
   void commit(const ir::Commit& commit, int line);
   void wait(const ir::Wait& wait, int line);
   void elect(const ir::Elect& elect, int line);
-  // One digit of a tile's number: the names of its value and of what a step adds to it, and its
-  // extent.
-  struct Digit {
-    std::string at, by;
-    Code of;
-  };
-  // The persistent loop over tiles. The digits of a tile's number are kept in registers and added
-  // up with carries, in place of a division for each tile.
   void tiles(const ir::TileLoop& loop, int line);
-  std::vector<Digit> write_digits(const std::vector<Int>& extents, const Code& first,
-                                  const Code& stride);
   void advance(const ir::Advance& advance, int line);
   // Writes the roles as branches on the warp's number.
   void roles();

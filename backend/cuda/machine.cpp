@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "backend/cuda/emitter.h"
-#include "backend/ir/tiles.h"
 
 namespace lay::cuda {
 namespace {
@@ -189,75 +188,17 @@ void Emitter::elect(const ir::Elect& elect, int line) {
   out_.close();
 }
 
-// A persistent loop. The digits of the tile's number in the order's shape are kept, and the step's
-// added to them with carries: divisions of every number would take longer than a tile's first
-// loads.
 void Emitter::tiles(const ir::TileLoop& loop, int line) {
   const Code first = expression(loop.first), stride = expression(loop.stride);
   const std::string count = inside(expression(loop.count), Binding::shift);
-  const std::vector<Int> extents = ir::tile_extents(loop.order);
-  const std::string number = names_.add("tile");
-  std::vector<Digit> digits;
-  if (extents.size() > 1) digits = write_digits(extents, first, stride);
-  out_.open("for (int " + number + " = " + first.text + "; " + number + " < " + count + "; " +
-                number + " += " + stride.text + ") {",
+  const std::string tile = declare(loop.tile);
+  out_.open("for (int " + tile + " = " + first.text + "; " + tile + " < " + count + "; " + tile +
+                " += " + stride.text + ") {",
             line);
-  const std::size_t outer = in_scope_.size();
-  for (std::size_t i = 0; i < loop.tile.size(); ++i) {
-    const std::vector<Int> strides = ir::tile_strides(loop.order, static_cast<int>(i));
-    Code at = integer(0);
-    for (std::size_t d = 0; d < extents.size(); ++d)
-      at = sum(
-          at, product(name(digits.empty() ? number : digits[d].at), size_code(strides[d], sizes_)));
-    out_.line("const int " + declare(loop.tile[i]) + " = " + at.text + ";", line);
-  }
-  if (loop.live) out_.open("if (" + expression(loop.live).text + ") {", line);
   block(*loop.body);
-  if (loop.live) out_.close();
-  for (; in_scope_.size() > outer; in_scope_.pop_back()) names_.release(var_name(in_scope_.back()));
-  for (std::size_t d = 0; d < digits.size(); ++d) {
-    const auto& [at, by, of] = digits[d];
-    out_.line(at + " += " + by + ";");
-    if (d + 1 < digits.size())
-      out_.line("if (" + at + " >= " + of.text + ") " + at + " -= " + of.text + ", ++" +
-                digits[d + 1].at + ";");
-  }
+  names_.release(tile);
+  in_scope_.pop_back();
   out_.close();
-  for (const Digit& digit : digits) {
-    names_.release(digit.at);
-    names_.release(digit.by);
-    if (!digit.of.known) names_.release(digit.of.text);
-  }
-  names_.release(number);
-}
-
-// The digits of the first number and of the step; the last one is as large as it gets.
-std::vector<Emitter::Digit> Emitter::write_digits(const std::vector<Int>& extents,
-                                                  const Code& first, const Code& stride) {
-  std::vector<Digit> digits;
-  Code below = integer(1);
-  out_.line("// the digits of the tile's number, and what is added to them");
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    const bool last = d + 1 == extents.size();
-    Digit digit{names_.add("digit"), names_.add("digit_step"), integer(0)};
-    if (!last) {
-      digit.of = size_code(extents[d], sizes_);
-      if (!digit.of.known) {
-        const std::string extent = names_.add("digits");
-        out_.line("const int " + extent + " = " + digit.of.text + ";");
-        digit.of = name(extent);
-      }
-    }
-    const auto of = [&](const Code& whole) {
-      const Code rest = quotient(whole, below);
-      return last ? rest.text : remainder(rest, digit.of).text;
-    };
-    out_.line("int " + digit.at + " = " + of(first) + ";");
-    out_.line("const int " + digit.by + " = " + of(stride) + ";");
-    if (!last) below = product(below, digit.of);
-    digits.push_back(std::move(digit));
-  }
-  return digits;
 }
 
 // The slot goes round the ring and the phase flips at each turn. By `count` stages at once the

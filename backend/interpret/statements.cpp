@@ -12,7 +12,6 @@
 #include "backend/interpret/mma/matrix.h"
 #include "backend/interpret/mma/multiply.h"
 #include "backend/interpret/values/shuffle.h"
-#include "backend/ir/tiles.h"
 #include "frontend/algebra/support/overloaded.h"
 
 namespace lay::interpret {
@@ -296,36 +295,15 @@ void Statements::compile(const ir::Elect& elect) {
   emit(control::join);
 }
 
-// One mode of the tile's coordinate, as a layout of integers.
-Placement Statements::tile_coordinate(const Layout& order, int mode) {
-  const auto placed = place(ir::tile_coordinate(order, mode), expr_.sizes());
-  if (!placed)
-    expr_.refuse(FaultCode::unsupported, "the order " + order.to_string() + " has no values");
-  return one_mode(*placed);
-}
-
 void Statements::compile(const ir::TileLoop& tiles) {
   const int first = expr_.value(tiles.first), count = expr_.value(tiles.count),
             stride = expr_.value(tiles.stride);
-  const int index = expr_.fresh();
-  expr_.emit({.run = control::begin_loop, .dst = index, .a = first});
-  const int test = expr_.emit({.run = control::test_loop, .dst = index, .b = count});
-  expr_.open();
-  for (size_t k = 0; k < tiles.tile.size(); ++k) {
-    Instruction made{.run = control::at_layout, .dst = expr_.fresh(), .a = index};
-    made.detail = static_cast<int>(program_.placements.size());
-    program_.placements.push_back(tile_coordinate(tiles.order, static_cast<int>(k)));
-    expr_.emit(made);
-    expr_.bind(tiles.tile[k], made.dst);
-  }
-  if (tiles.live) {
-    branch(
-        expr_.value(tiles.live), [&] { block(*tiles.body); }, [] {});
-  } else {
-    block(*tiles.body);
-  }
-  expr_.close();
-  expr_.emit({.run = control::next_tile, .dst = index, .a = stride, .target = test});
+  const int tile = expr_.fresh();
+  expr_.bind(tiles.tile, tile);
+  expr_.emit({.run = control::begin_loop, .dst = tile, .a = first});
+  const int test = expr_.emit({.run = control::test_loop, .dst = tile, .b = count});
+  scope(*tiles.body);
+  expr_.emit({.run = control::next_tile, .dst = tile, .a = stride, .target = test});
   program_.code[test].target = expr_.next();
 }
 

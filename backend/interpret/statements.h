@@ -61,7 +61,6 @@ class Statements {
   void multiply_atom(const ir::Mma& mma, Handler run);
   // The offsets of all elements of an operand in registers, from that of its first.
   std::vector<int> element_offsets(const Access& access, int modes);
-  Placement tile_coordinate(const Layout& order, int mode);
   // A branch of the lanes for which the slot `condition` holds, and of the others.
   template <class Then, class Otherwise>
   void branch(int condition, Then then, Otherwise otherwise);

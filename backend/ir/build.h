@@ -154,20 +154,14 @@ class Builder {
     inside(*made.body, body);
     emit(std::move(made));
   }
-  // The persistent loop: `live` and `body` take the coordinates of the tile.
-  template <class Live, class Body>
-  void tiles(const Layout& order, const std::vector<std::string>& names, Term first, Term count,
-             Term stride, Live live, Body body) {
-    TileLoop made{order, {}, first, count, stride, {}, std::make_shared<Block>()};
-    std::vector<Term> coordinates;
+  // The persistent loop; the body takes the tile's number.
+  template <std::invocable<Term> Body>
+  void tiles(const std::string& name, Term first, Term count, Term stride, Body body) {
+    TileLoop made{variable(name, ElementType::s32, uniformity_of(first)), first, count, stride,
+                  std::make_shared<Block>()};
     inside(*made.body, [&] {
-      for (const std::string& name : names) {
-        made.tile.push_back(variable(name, ElementType::s32, uniformity_of(first)));
-        names_.push_back(kernel.var(made.tile.back()).name);
-        coordinates.push_back(get(made.tile.back()));
-      }
-      made.live = live(coordinates);
-      body(coordinates);
+      names_.push_back(kernel.var(made.tile).name);
+      body(get(made.tile));
     });
     emit(std::move(made));
   }

@@ -375,17 +375,10 @@ struct If {
 struct Elect {
   std::shared_ptr<Block> body;
 };
-// The persistent loop: the block's tiles, in the order given by a layout from linear index to tile
-// coordinate.
+// The persistent loop: a block takes the tiles first, first + stride, ... below count.
 struct TileLoop {
-  // Basis strides: index -> (tile_m, tile_n, ...)
-  Layout order;
-  // Bound to the tile's coordinates.
-  std::vector<VarId> tile;
-  // This block takes first, first + stride, ... < count.
+  VarId tile;
   ExprId first, count, stride;
-  // Tiles whose condition is false are skipped; optional.
-  ExprId live;
   std::shared_ptr<Block> body;
 };
 

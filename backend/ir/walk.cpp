@@ -51,8 +51,8 @@ class Collector {
   void operator()(const If& branch) { use(branch.condition); }
   void operator()(const Elect&) {}
   void operator()(const TileLoop& tiles) {
-    made.binds.insert(made.binds.end(), tiles.tile.begin(), tiles.tile.end());
-    use(tiles.first), use(tiles.count), use(tiles.stride), optional(tiles.live);
+    made.binds.push_back(tiles.tile);
+    use(tiles.first), use(tiles.count), use(tiles.stride);
   }
   void operator()(const Sync& sync) {
     made.barriers.push_back(sync.barrier);

@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "backend/plan/permute/permute.h"
+#include "backend/plan/schedule/tile_order.h"
 #include "backend/plan/sm80/sm80_gemm.h"
 #include "backend/plan/sm90/sm90_gemm.h"
 #include "backend/tile/program.h"
@@ -103,8 +104,7 @@ struct SimtGemm {
   int stages = 2;
   OperandCopy a, b;
   std::vector<OutputStore> stores;
-  Layout
-      order;  // block index -> (tile m, tile n, batch...): basis strides; tiles outside are skipped
+  TileOrder order;  // of blocks
   int blocks_per_sm = 1;
   std::array<int, 2> registers{};  // of a ring's producer threads and of those that multiply
 

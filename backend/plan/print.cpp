@@ -109,7 +109,7 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Sim
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm.a, gemm.k, names[0], lines);
   operand_lines(kernel, gemm.b, gemm.k, names[1], lines);
-  lines.push_back(entry("rasterization", gemm.order.to_string()));
+  lines.push_back(std::apply(entry, order_entry(gemm.order)));
   lines.push_back(accumulator_line(kernel, gemm));
   for (const OutputStore& store : gemm.stores) {
     lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
@@ -315,7 +315,7 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm, gemm.a, names[0], lines);
   operand_lines(kernel, gemm, gemm.b, names[1], lines);
-  lines.push_back(entry("rasterization", gemm.order.to_string()));
+  lines.push_back(std::apply(entry, order_entry(gemm.order)));
   // The accumulators follow from tile, atom and groups: a comment, for readers who check an
   // epilogue.
   lines.push_back(accumulator_line(kernel, gemm));

@@ -10,6 +10,7 @@
 
 #include "backend/plan/grouped/row_segments.h"
 #include "backend/plan/scales/product_scale.h"
+#include "backend/plan/schedule/tile_order.h"
 #include "frontend/algebra/layouts/layout.h"
 #include "frontend/sema/kernel/atom.h"
 #include "frontend/sema/kernel/kernel.h"
@@ -30,8 +31,7 @@ struct TensorGemm {
   std::vector<int>
       vectors;  // of each assignment, from registers: elements along n that one access writes
   std::optional<RowSegments> segments;  // of the rows, in tiles of their own (sm90)
-  Layout
-      order;  // the block or cluster that takes a tile -> (tile m, tile n, batch...): basis strides
+  TileOrder order;                      // of blocks or clusters
 
   // K elements whose products the tensor cores add up by themselves before the sum goes on in
   // registers, rounded as the accumulator's type rounds: a multiple or a part of the tile's, or 0

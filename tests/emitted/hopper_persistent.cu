@@ -171,37 +171,22 @@ lay_linear_sm90(
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
     if (warp == 0) {
       if (elect_one()) {
-        // the digits of the tile's number, and what is added to them
-        int digit_ = block_x / 2 % 8;
-        const int digit_step_ = 2;
-        const int digits_ = (N_ + 255) / 256;
-        int digit_2_ = block_x / 2 / 8 % digits_;
-        const int digit_step_2_ = 8 % digits_;
-        int digit_3_ = block_x / 2 / (8 * digits_);
-        const int digit_step_3_ = 66 / (8 * digits_);
-        for (int tile_ = block_x / 2; tile_ < (int)(((long long)M_ + 2047) / 2048 * (((long long)N_
-            + 255) / 256) * 8); tile_ += 66) {
-          const int pair_ = digit_ + digit_3_ * 8;
-          const int tile_n_ = digit_2_;
-          if (pair_ < (M_ + 255) / 256) {
-            const int tile_m_ = pair_ * 2 + cluster_rank;
-            for (int k_ = 0; k_ < (K_ + 63) / 64; ++k_) {
-              mbarrier_wait(drained_ + load_slot * 8, load_phase);
-              mbarrier_expect(filled_ + load_slot * 8, 49152);
-              // linear.lay:5: this block's 128 rows
-              asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-                           :: "r"(shared_address(&A_stage_[load_slot * 8192])), "l"(&A_map_), "r"(k_ * 64), "r"(tile_m_ * 128), "r"(filled_ + load_slot * 8) : "memory");
-              // half of the 256 rows, for both blocks
-              asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
-                           :: "r"(shared_address(&B_stage_[cluster_rank * 128 * 64 + load_slot * 16384])), "l"(&B_map_), "r"(k_ * 64), "r"(tile_n_ * 256 + cluster_rank * 128), "r"(filled_ + load_slot * 8), "h"((unsigned short)(3)) : "memory");
-              if (++load_slot == 4) load_slot = 0, load_phase ^= 1;
-            }
+        for (int tile_ = block_x / 2; tile_ < (int)(((long long)M_ + 255) / 256 * (((long long)N_
+            + 255) / 256)); tile_ += 66) {
+          const int pair_ = tile_ % ((M_ + 255) / 256);
+          const int tile_n_ = tile_ / ((M_ + 255) / 256);
+          const int tile_m_ = pair_ * 2 + cluster_rank;
+          for (int k_ = 0; k_ < (K_ + 63) / 64; ++k_) {
+            mbarrier_wait(drained_ + load_slot * 8, load_phase);
+            mbarrier_expect(filled_ + load_slot * 8, 49152);
+            // linear.lay:5: this block's 128 rows
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+                         :: "r"(shared_address(&A_stage_[load_slot * 8192])), "l"(&A_map_), "r"(k_ * 64), "r"(tile_m_ * 128), "r"(filled_ + load_slot * 8) : "memory");
+            // half of the 256 rows, for both blocks
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+                         :: "r"(shared_address(&B_stage_[cluster_rank * 128 * 64 + load_slot * 16384])), "l"(&B_map_), "r"(k_ * 64), "r"(tile_n_ * 256 + cluster_rank * 128), "r"(filled_ + load_slot * 8), "h"((unsigned short)(3)) : "memory");
+            if (++load_slot == 4) load_slot = 0, load_phase ^= 1;
           }
-          digit_ += digit_step_;
-          if (digit_ >= 8) digit_ -= 8, ++digit_2_;
-          digit_2_ += digit_step_2_;
-          if (digit_2_ >= digits_) digit_2_ -= digits_, ++digit_3_;
-          digit_3_ += digit_step_3_;
         }
         #pragma unroll
         for (int s_ = 0; s_ < 4; ++s_) {
@@ -217,75 +202,60 @@ lay_linear_sm90(
     const bool stores_ = warp % 4 == 0;
     const int row_ = warp % 4 * 16 + lane % 16;
     const int column_ = lane / 16 * 8;
-    // the digits of the tile's number, and what is added to them
-    int digit_ = block_x / 2 % 8;
-    const int digit_step_ = 2;
-    const int digits_ = (N_ + 255) / 256;
-    int digit_2_ = block_x / 2 / 8 % digits_;
-    const int digit_step_2_ = 8 % digits_;
-    int digit_3_ = block_x / 2 / (8 * digits_);
-    const int digit_step_3_ = 66 / (8 * digits_);
-    for (int tile_ = block_x / 2; tile_ < (int)(((long long)M_ + 2047) / 2048 * (((long long)N_
-        + 255) / 256) * 8); tile_ += 66) {
-      const int pair_ = digit_ + digit_3_ * 8;
-      const int tile_n_ = digit_2_;
-      if (pair_ < (M_ + 255) / 256) {
-        const int m_ = (pair_ * 2 + cluster_rank) * 128 + part_ * 64;
-        const int n_ = tile_n_ * 256;
-        for (int k_ = 0; k_ < (K_ + 63) / 64; ++k_) {
-          mbarrier_wait(filled_ + use_slot * 8, use_phase);
-          #pragma unroll
-          for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
-          asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-          #pragma unroll
-          for (int step_ = 0; step_ < 4; ++step_) {
-            multiply_1(&acc_[0], matrix_descriptor(A_stage_start_ + part_ * 64 * 8 + step_ * 16 / 8
-                + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_ + step_ * 16 / 8
-                + use_slot * 2048, 1024, 1), !(k_ == 0 && step_ == 0));
-          }
-          asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-          asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-          #pragma unroll
-          for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
-          if (thread % 128 < 2) {
-            mbarrier_arrive_remote(drained_ + use_slot * 8, thread % 128);
-          }
-          if (++use_slot == 4) use_slot = 0, use_phase ^= 1;
-        }
-        // linear.lay:6: 64 columns at a time, while the producer loads the next tile
+    for (int tile_ = block_x / 2; tile_ < (int)(((long long)M_ + 255) / 256 * (((long long)N_
+        + 255) / 256)); tile_ += 66) {
+      const int pair_ = tile_ % ((M_ + 255) / 256);
+      const int tile_n_ = tile_ / ((M_ + 255) / 256);
+      const int m_ = (pair_ * 2 + cluster_rank) * 128 + part_ * 64;
+      const int n_ = tile_n_ * 256;
+      for (int k_ = 0; k_ < (K_ + 63) / 64; ++k_) {
+        mbarrier_wait(filled_ + use_slot * 8, use_phase);
         #pragma unroll
-        for (int quarter_ = 0; quarter_ < 4; ++quarter_) {
-          if (stores_) {
-            if (elect_one()) {
-              asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-            }
+        for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        #pragma unroll
+        for (int step_ = 0; step_ < 4; ++step_) {
+          multiply_1(&acc_[0], matrix_descriptor(A_stage_start_ + part_ * 64 * 8 + step_ * 16 / 8
+              + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_ + step_ * 16 / 8
+              + use_slot * 2048, 1024, 1), !(k_ == 0 && step_ == 0));
+        }
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        #pragma unroll
+        for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+        if (thread % 128 < 2) {
+          mbarrier_arrive_remote(drained_ + use_slot * 8, thread % 128);
+        }
+        if (++use_slot == 4) use_slot = 0, use_phase ^= 1;
+      }
+      // linear.lay:6: 64 columns at a time, while the producer loads the next tile
+      #pragma unroll
+      for (int quarter_ = 0; quarter_ < 4; ++quarter_) {
+        if (stores_) {
+          if (elect_one()) {
+            asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
           }
-          asm volatile("bar.sync %0, 128;" :: "r"(1 + part_) : "memory");  // stored
+        }
+        asm volatile("bar.sync %0, 128;" :: "r"(1 + part_) : "memory");  // stored
+        #pragma unroll
+        for (int pass_ = 0; pass_ < 4; ++pass_) {
           #pragma unroll
-          for (int pass_ = 0; pass_ < 4; ++pass_) {
-            #pragma unroll
-            for (int i_ = 0; i_ < 8; ++i_) {
-              packed_[i_] = bf16_from_f32(acc_[quarter_ * 32 + pass_ * 8 + i_]);
-            }
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-                         :: "r"(shared_address(&C_stage_[swizzle_3_3_3(row_ * 64 + pass_ * 16 + column_ + quarter_ % 2 * 4096 + part_ * 8192)])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
+          for (int i_ = 0; i_ < 8; ++i_) {
+            packed_[i_] = bf16_from_f32(acc_[quarter_ * 32 + pass_ * 8 + i_]);
           }
-          asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-          asm volatile("bar.sync %0, 128;" :: "r"(1 + part_) : "memory");  // stored
-          if (stores_) {
-            if (elect_one()) {
-              asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
-                           :: "l"(&C_map_), "r"(n_ + quarter_ * 64), "r"(m_), "r"(shared_address(&C_stage_[quarter_ % 2 * 4096 + part_ * 8192])) : "memory");
-              asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-            }
+          asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                       :: "r"(shared_address(&C_stage_[swizzle_3_3_3(row_ * 64 + pass_ * 16 + column_ + quarter_ % 2 * 4096 + part_ * 8192)])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        asm volatile("bar.sync %0, 128;" :: "r"(1 + part_) : "memory");  // stored
+        if (stores_) {
+          if (elect_one()) {
+            asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
+                         :: "l"(&C_map_), "r"(n_ + quarter_ * 64), "r"(m_), "r"(shared_address(&C_stage_[quarter_ % 2 * 4096 + part_ * 8192])) : "memory");
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
           }
         }
       }
-      digit_ += digit_step_;
-      if (digit_ >= 8) digit_ -= 8, ++digit_2_;
-      digit_2_ += digit_step_2_;
-      if (digit_2_ >= digits_) digit_2_ -= digits_, ++digit_3_;
-      digit_3_ += digit_step_3_;
     }
     if (stores_) {
       if (elect_one()) {

@@ -15,7 +15,7 @@
 //     // fragments by ldmatrix, 4 matrices; lane -> row at (m,k): (8,2,2):(1@0,8@0,8@1)
 //     smem W        = Sw<3,4,4> o 0 o (32,256):(256,1)
 //     // W is read 16 elements at once along k, by cp.async, converted in registers; (thread,value) -> (n,k): ((16,16),(16,(1,2))):((16@1,1@0),(1@1,(256@1,16@0)))
-//     rasterization = (8,ceil_div(N,32),ceil_div(M,128)):(1@0,1@1,8@0)
+//     group_m       = 8
 //     // accumulators, (thread,value) -> (m,n): (((4,8),(1,2)),((2,2),(1,2))):(((2@1,1@0),(16@0,16@1)),((1@1,8@0),(16@0,8@1)))
 //     // Y is written 2 elements at once along n
 //     // sums of 64 of k are multiplied by
@@ -29,7 +29,7 @@
 //     //   4*M*N + 256*M*K + 130*N*K bytes of global memory at least, 256*M*N*K floating-point operations
 //   }
 //
-// Grid (8*ceil_div(M,128)*ceil_div(N,32), 1, 1), 256 threads a block, 55296 bytes of shared memory, asked for at the launch.
+// Grid (ceil_div(M,16)*ceil_div(N,32), 1, 1), 256 threads a block, 55296 bytes of shared memory, asked for at the launch.
 // Assumes N % 2 == 0.
 
 static __device__ __forceinline__ float f32_from_bf16(unsigned short x) {
@@ -99,72 +99,162 @@ lay_sm80_slices_sm80(
   unsigned short scale1_[4];  // 4:1, scales of an interval, number -> (m,n) from this thread's first: (2,2):(1@1,8@1)
   __align__(16) float out1_[2];  // 2:1, values for one access
 
-  // block -> tile: (8,ceil_div(N,32),ceil_div(M,128)):(1@0,1@1,8@0)
-  const int rest1_ = block_x / 8;
-  const int rest2_ = rest1_ / ((N_ + 31) / 32);
-  const int tile_m_ = block_x % 8 + rest2_ * 8;
-  const int tile_n_ = rest1_ % ((N_ + 31) / 32);
-  if (tile_m_ < (M_ + 15) / 16 && tile_n_ < (N_ + 31) / 32) {
-    // which part of every K tile
-    const int slice_ = warp / 2;
-    // A: (thread,value) -> (m,k): ((32,8),(8,(1,2))):((8@1,1@0),(1@1,(256@1,8@0)))
-    const int a_m_ = thread / 32;
-    const int a_k_ = thread % 32 * 8;
-    const int a_first_ = tile_m_ * 16 + a_m_;
-    const int a_part_ = 0;
-    const int m_tile_ = tile_m_ * 16;
-    // the row that this lane names to ldmatrix: (8,2,2):(1@0,8@0,8@1)
-    const int a_row_ = a_part_ + lane % 16;
-    const int a_row_k_ = lane / 16 * 8 + slice_ * 64;
-    // B: (thread,value) -> (n,k): ((16,16),(16,(1,2))):((16@1,1@0),(1@1,(256@1,16@0)))
-    const int b_n_ = thread / 16;
-    const int b_k_ = thread % 16 * 16;
-    const int b_first_ = tile_n_ * 32 + b_n_;
-    const int b_part_ = warp % 2 * 16;
-    const int n_tile_ = tile_n_ * 32;
-    // this lane's values: ((4,8),(2,2)):((2@1,1@0),(1@1,8@1))
-    const int b_row_ = b_part_ + lane / 4;
-    const int b_row_k_ = lane % 4 * 2 + slice_ * 64;
-    // this thread's first element
-    const int m_first_ = m_tile_ + a_part_ + lane / 4;
-    const int n_first_ = n_tile_ + b_part_ + lane % 4 * 2;
-    const int tiles_k_ = (K_ + 1) / 2;
+  // tiles: groups of at most 8 rows
+  const int tile_rows_ = (M_ + 15) / 16;
+  const int tile_columns_ = (N_ + 31) / 32;
+  const int groups_ = (tile_rows_ + 7) / 8;
+  const int low_rows_ = tile_rows_ / groups_;
+  const int high_rows_ = (tile_rows_ - low_rows_ * groups_) * (low_rows_ + 1);
+  const int high_places_ = high_rows_ * tile_columns_;
+  const int height_ = block_x >= high_places_ ? low_rows_ : low_rows_ + 1;
+  const int place_ = block_x - (block_x >= high_places_ ? high_places_ : 0);
+  const int column_ = place_ / height_;
+  const int group_ = column_ / tile_columns_;
+  const int tile_m_ = group_ * height_ + (block_x >= high_places_
+      ? high_rows_ : 0) + place_ - column_ * height_;
+  const int tile_n_ = column_ - group_ * tile_columns_;
+  // which part of every K tile
+  const int slice_ = warp / 2;
+  // A: (thread,value) -> (m,k): ((32,8),(8,(1,2))):((8@1,1@0),(1@1,(256@1,8@0)))
+  const int a_m_ = thread / 32;
+  const int a_k_ = thread % 32 * 8;
+  const int a_first_ = tile_m_ * 16 + a_m_;
+  const int a_part_ = 0;
+  const int m_tile_ = tile_m_ * 16;
+  // the row that this lane names to ldmatrix: (8,2,2):(1@0,8@0,8@1)
+  const int a_row_ = a_part_ + lane % 16;
+  const int a_row_k_ = lane / 16 * 8 + slice_ * 64;
+  // B: (thread,value) -> (n,k): ((16,16),(16,(1,2))):((16@1,1@0),(1@1,(256@1,16@0)))
+  const int b_n_ = thread / 16;
+  const int b_k_ = thread % 16 * 16;
+  const int b_first_ = tile_n_ * 32 + b_n_;
+  const int b_part_ = warp % 2 * 16;
+  const int n_tile_ = tile_n_ * 32;
+  // this lane's values: ((4,8),(2,2)):((2@1,1@0),(1@1,8@1))
+  const int b_row_ = b_part_ + lane / 4;
+  const int b_row_k_ = lane % 4 * 2 + slice_ * 64;
+  // this thread's first element
+  const int m_first_ = m_tile_ + a_part_ + lane / 4;
+  const int n_first_ = n_tile_ + b_part_ + lane % 4 * 2;
+  const int tiles_k_ = (K_ + 1) / 2;
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) acc_[i] = 0.0f;
+  #pragma unroll
+  for (int i = 0; i < 8; ++i) total_[i] = 0.0f;
+  #pragma unroll
+  for (int s_2_ = 0; s_2_ < 2; ++s_2_) {
+    // A: global -> shared
     #pragma unroll
-    for (int i = 0; i < 8; ++i) acc_[i] = 0.0f;
+    for (int access_ = 0; access_ < 2; ++access_) {
+      {
+        const bool inside = a_first_ + access_ * 8 < M_ && s_2_ * 256 + a_k_ < (int)((long long)K_ * 128);
+        const unsigned short* const from = inside
+            ? &X_[(a_first_ + access_ * 8) * ((long long)K_ * 128) + (s_2_ * 256 + a_k_)] : X_;
+        cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_) + s_2_ * 4096], from, inside
+            ? 16 : 0);
+      }
+    }
+    // B: global -> shared
     #pragma unroll
-    for (int i = 0; i < 8; ++i) total_[i] = 0.0f;
+    for (int access_ = 0; access_ < 2; ++access_) {
+      {
+        const bool inside = b_first_ + access_ * 16 < N_ && s_2_ * 256 + b_k_ < (int)((long long)K_ * 128);
+        const signed char* const from = inside
+            ? &W_[(b_first_ + access_ * 16) * ((long long)K_ * 128) + (s_2_ * 256 + b_k_)] : W_;
+        cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_)
+            + s_2_ * 8192], from, inside ? 16 : 0);
+      }
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+  }
+  // the next K tile is in shared memory, and the last one is no longer needed
+  asm volatile("cp.async.wait_group 1;" ::: "memory");
+  __syncthreads();
+  // A: shared -> fragments
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(*(unsigned*)&a_[0]), "=r"(*(unsigned*)&a_[2]), "=r"(*(unsigned*)&a_[4]), "=r"(*(unsigned*)&a_[6]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_)])) : "memory");
+  // B: shared -> fragments
+  #pragma unroll
+  for (int j_ = 0; j_ < 2; ++j_) {
     #pragma unroll
-    for (int s_2_ = 0; s_2_ < 2; ++s_2_) {
-      // A: global -> shared
+    for (int v_ = 0; v_ < 4; v_ += 2) {
+      *(unsigned short*)&b_stored_[v_ + j_ * 4] =
+          *(const unsigned short*)&B_shared_[swizzle_3_4_4((b_row_ + j_ * 8) * 256 + b_row_k_ + v_ % 2
+          + v_ / 2 * 8)];
+    }
+    #pragma unroll
+    for (int v_ = 0; v_ < 4; ++v_) {
+      b_[v_ + j_ * 4] = bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4]));
+    }
+  }
+  // K tile by K tile, 2 on their way
+  for (int tile_k_ = 0; tile_k_ < tiles_k_; ++tile_k_) {
+    const int stage_ = tile_k_ % 3;
+    const int next_ = (tile_k_ + 1) % 3;
+    const int filled_ = (tile_k_ + 2) % 3;
+    #pragma unroll
+    for (int e_ = 0; e_ < 4; ++e_) {
+      const int n_ = min(n_first_ + e_ % 2 + e_ / 2 * 8, N_ - 1);
+      scale1_[e_] = s_[(long long)n_ * K_ + min((tile_k_ * 4 + slice_) / 2, K_ - 1)];
+    }
+    // A: global -> shared
+    #pragma unroll
+    for (int access_ = 0; access_ < 2; ++access_) {
+      {
+        const bool inside = a_first_ + access_ * 8 < M_
+            && (tile_k_ + 2) * 256 + a_k_ < (int)((long long)K_ * 128);
+        const unsigned short* const from = inside
+            ? &X_[(a_first_ + access_ * 8) * ((long long)K_ * 128) + ((tile_k_ + 2) * 256 + a_k_)] : X_;
+        cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_)
+            + filled_ * 4096], from, inside ? 16 : 0);
+      }
+    }
+    // B: global -> shared
+    #pragma unroll
+    for (int access_ = 0; access_ < 2; ++access_) {
+      {
+        const bool inside = b_first_ + access_ * 16 < N_
+            && (tile_k_ + 2) * 256 + b_k_ < (int)((long long)K_ * 128);
+        const signed char* const from = inside
+            ? &W_[(b_first_ + access_ * 16) * ((long long)K_ * 128) + ((tile_k_ + 2) * 256 + b_k_)] : W_;
+        cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_)
+            + filled_ * 8192], from, inside ? 16 : 0);
+      }
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    #pragma unroll
+    for (int step_ = 0; step_ < 3; ++step_) {
+      // A: shared -> fragments
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(*(unsigned*)&a_[(step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[2 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[4 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[6 + (step_ + 1) % 2 * 8]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_ + (step_ + 1) * 16) + stage_ * 4096])) : "memory");
+      // B: shared -> fragments
       #pragma unroll
-      for (int access_ = 0; access_ < 2; ++access_) {
-        {
-          const bool inside = a_first_ + access_ * 8 < M_ && s_2_ * 256 + a_k_ < (int)((long long)K_ * 128);
-          const unsigned short* const from = inside
-              ? &X_[(a_first_ + access_ * 8) * ((long long)K_ * 128) + (s_2_ * 256 + a_k_)] : X_;
-          cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_)
-              + s_2_ * 4096], from, inside ? 16 : 0);
+      for (int j_ = 0; j_ < 2; ++j_) {
+        #pragma unroll
+        for (int v_ = 0; v_ < 4; v_ += 2) {
+          *(unsigned short*)&b_stored_[v_ + j_ * 4 + (step_ + 1) % 2 * 8] =
+              *(const unsigned short*)&B_shared_[swizzle_3_4_4((b_row_ + j_ * 8) * 256 + b_row_k_ + (step_
+              + 1) * 16 + v_ % 2 + v_ / 2 * 8) + stage_ * 8192];
+        }
+        #pragma unroll
+        for (int v_ = 0; v_ < 4; ++v_) {
+          b_[v_ + j_ * 4 + (step_ + 1) % 2 * 8] =
+              bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4 + (step_ + 1) % 2 * 8]));
         }
       }
-      // B: global -> shared
+      // products of one step
       #pragma unroll
-      for (int access_ = 0; access_ < 2; ++access_) {
-        {
-          const bool inside = b_first_ + access_ * 16 < N_ && s_2_ * 256 + b_k_ < (int)((long long)K_ * 128);
-          const signed char* const from = inside
-              ? &W_[(b_first_ + access_ * 16) * ((long long)K_ * 128) + (s_2_ * 256 + b_k_)] : W_;
-          cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_)
-              + s_2_ * 8192], from, inside ? 16 : 0);
-        }
+      for (int j_ = 0; j_ < 2; ++j_) {
+        multiply_1(&acc_[j_ * 4], (const unsigned*)&a_[step_ % 2 * 8], (const unsigned*)&b_[j_ * 4
+            + step_ % 2 * 8]);
       }
-      asm volatile("cp.async.commit_group;" ::: "memory");
     }
     // the next K tile is in shared memory, and the last one is no longer needed
     asm volatile("cp.async.wait_group 1;" ::: "memory");
     __syncthreads();
     // A: shared -> fragments
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(*(unsigned*)&a_[0]), "=r"(*(unsigned*)&a_[2]), "=r"(*(unsigned*)&a_[4]), "=r"(*(unsigned*)&a_[6]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_)])) : "memory");
+                 : "=r"(*(unsigned*)&a_[0]), "=r"(*(unsigned*)&a_[2]), "=r"(*(unsigned*)&a_[4]), "=r"(*(unsigned*)&a_[6]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_) + next_ * 4096])) : "memory");
     // B: shared -> fragments
     #pragma unroll
     for (int j_ = 0; j_ < 2; ++j_) {
@@ -172,165 +262,82 @@ lay_sm80_slices_sm80(
       for (int v_ = 0; v_ < 4; v_ += 2) {
         *(unsigned short*)&b_stored_[v_ + j_ * 4] =
             *(const unsigned short*)&B_shared_[swizzle_3_4_4((b_row_ + j_ * 8) * 256 + b_row_k_ + v_ % 2
-            + v_ / 2 * 8)];
+            + v_ / 2 * 8) + next_ * 8192];
       }
       #pragma unroll
       for (int v_ = 0; v_ < 4; ++v_) {
         b_[v_ + j_ * 4] = bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4]));
       }
     }
-    // K tile by K tile, 2 on their way
-    for (int tile_k_ = 0; tile_k_ < tiles_k_; ++tile_k_) {
-      const int stage_ = tile_k_ % 3;
-      const int next_ = (tile_k_ + 1) % 3;
-      const int filled_ = (tile_k_ + 2) % 3;
-      #pragma unroll
-      for (int e_ = 0; e_ < 4; ++e_) {
-        const int n_ = min(n_first_ + e_ % 2 + e_ / 2 * 8, N_ - 1);
-        scale1_[e_] = s_[(long long)n_ * K_ + min((tile_k_ * 4 + slice_) / 2, K_ - 1)];
-      }
-      // A: global -> shared
-      #pragma unroll
-      for (int access_ = 0; access_ < 2; ++access_) {
-        {
-          const bool inside = a_first_ + access_ * 8 < M_
-              && (tile_k_ + 2) * 256 + a_k_ < (int)((long long)K_ * 128);
-          const unsigned short* const from = inside
-              ? &X_[(a_first_ + access_ * 8) * ((long long)K_ * 128) + ((tile_k_ + 2) * 256 + a_k_)] : X_;
-          cp_async_16(&A_shared_[swizzle_3_3_5((a_m_ + access_ * 8) * 256 + a_k_)
-              + filled_ * 4096], from, inside ? 16 : 0);
-        }
-      }
-      // B: global -> shared
-      #pragma unroll
-      for (int access_ = 0; access_ < 2; ++access_) {
-        {
-          const bool inside = b_first_ + access_ * 16 < N_
-              && (tile_k_ + 2) * 256 + b_k_ < (int)((long long)K_ * 128);
-          const signed char* const from = inside
-              ? &W_[(b_first_ + access_ * 16) * ((long long)K_ * 128) + ((tile_k_ + 2) * 256 + b_k_)] : W_;
-          cp_async_16(&B_shared_[swizzle_3_4_4((b_n_ + access_ * 16) * 256 + b_k_)
-              + filled_ * 8192], from, inside ? 16 : 0);
-        }
-      }
-      asm volatile("cp.async.commit_group;" ::: "memory");
-      #pragma unroll
-      for (int step_ = 0; step_ < 3; ++step_) {
-        // A: shared -> fragments
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(*(unsigned*)&a_[(step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[2 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[4 + (step_ + 1) % 2 * 8]), "=r"(*(unsigned*)&a_[6 + (step_ + 1) % 2 * 8]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_ + (step_ + 1) * 16) + stage_ * 4096])) : "memory");
-        // B: shared -> fragments
-        #pragma unroll
-        for (int j_ = 0; j_ < 2; ++j_) {
-          #pragma unroll
-          for (int v_ = 0; v_ < 4; v_ += 2) {
-            *(unsigned short*)&b_stored_[v_ + j_ * 4 + (step_ + 1) % 2 * 8] =
-                *(const unsigned short*)&B_shared_[swizzle_3_4_4((b_row_ + j_ * 8) * 256 + b_row_k_ + (step_
-                + 1) * 16 + v_ % 2 + v_ / 2 * 8) + stage_ * 8192];
-          }
-          #pragma unroll
-          for (int v_ = 0; v_ < 4; ++v_) {
-            b_[v_ + j_ * 4 + (step_ + 1) % 2 * 8] =
-                bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4 + (step_ + 1) % 2 * 8]));
-          }
-        }
-        // products of one step
-        #pragma unroll
-        for (int j_ = 0; j_ < 2; ++j_) {
-          multiply_1(&acc_[j_ * 4], (const unsigned*)&a_[step_ % 2 * 8], (const unsigned*)&b_[j_ * 4
-              + step_ % 2 * 8]);
-        }
-      }
-      // the next K tile is in shared memory, and the last one is no longer needed
-      asm volatile("cp.async.wait_group 1;" ::: "memory");
-      __syncthreads();
-      // A: shared -> fragments
-      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(*(unsigned*)&a_[0]), "=r"(*(unsigned*)&a_[2]), "=r"(*(unsigned*)&a_[4]), "=r"(*(unsigned*)&a_[6]) : "r"(shared_address(&A_shared_[swizzle_3_3_5(a_row_ * 256 + a_row_k_) + next_ * 4096])) : "memory");
-      // B: shared -> fragments
-      #pragma unroll
-      for (int j_ = 0; j_ < 2; ++j_) {
-        #pragma unroll
-        for (int v_ = 0; v_ < 4; v_ += 2) {
-          *(unsigned short*)&b_stored_[v_ + j_ * 4] =
-              *(const unsigned short*)&B_shared_[swizzle_3_4_4((b_row_ + j_ * 8) * 256 + b_row_k_ + v_ % 2
-              + v_ / 2 * 8) + next_ * 8192];
-        }
-        #pragma unroll
-        for (int v_ = 0; v_ < 4; ++v_) {
-          b_[v_ + j_ * 4] = bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4]));
-        }
-      }
-      // products of one step
-      #pragma unroll
-      for (int j_ = 0; j_ < 2; ++j_) {
-        multiply_1(&acc_[j_ * 4], (const unsigned*)&a_[8], (const unsigned*)&b_[j_ * 4 + 8]);
-      }
-      // the sums of an interval
-      if (tile_k_ * 256 + slice_ * 64 < (int)((long long)K_ * 128)) {
-        #pragma unroll
-        for (int j_ = 0; j_ < 2; ++j_) {
-          #pragma unroll
-          for (int v_ = 0; v_ < 4; ++v_) {
-            total_[v_ + j_ * 4] = fmaf(f32_from_bf16(scale1_[v_ % 2 + j_ * 2]), acc_[v_ + j_ * 4], total_[v_
-                + j_ * 4]);
-          }
-        }
-      }
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) acc_[i] = 0.0f;
+    // products of one step
+    #pragma unroll
+    for (int j_ = 0; j_ < 2; ++j_) {
+      multiply_1(&acc_[j_ * 4], (const unsigned*)&a_[8], (const unsigned*)&b_[j_ * 4 + 8]);
     }
-    // copies past the last K tile wrote zeros
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
-    const int thread_of_slice_ = thread % 64;
-    // all slices but the first hand over their sums
-    if (slice_ > 0) {
+    // the sums of an interval
+    if (tile_k_ * 256 + slice_ * 64 < (int)((long long)K_ * 128)) {
       #pragma unroll
       for (int j_ = 0; j_ < 2; ++j_) {
         #pragma unroll
         for (int v_ = 0; v_ < 4; ++v_) {
-          handed_[(v_ + j_ * 4) * 64 + thread_of_slice_ + (slice_ - 1) * 512] = total_[v_ + j_ * 4];
+          total_[v_ + j_ * 4] = fmaf(f32_from_bf16(scale1_[v_ % 2 + j_ * 2]), acc_[v_ + j_ * 4], total_[v_
+              + j_ * 4]);
         }
       }
     }
-    __syncthreads();
-    // the first slice adds them up
-    if (slice_ == 0) {
+    #pragma unroll
+    for (int i = 0; i < 8; ++i) acc_[i] = 0.0f;
+  }
+  // copies past the last K tile wrote zeros
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
+  const int thread_of_slice_ = thread % 64;
+  // all slices but the first hand over their sums
+  if (slice_ > 0) {
+    #pragma unroll
+    for (int j_ = 0; j_ < 2; ++j_) {
       #pragma unroll
-      for (int j_ = 0; j_ < 2; ++j_) {
-        #pragma unroll
-        for (int v_ = 0; v_ < 4; ++v_) {
-          total_[v_ + j_ * 4] = total_[v_ + j_ * 4] + handed_[(v_ + j_ * 4) * 64 + thread_of_slice_];
-        }
-      }
-      #pragma unroll
-      for (int j_ = 0; j_ < 2; ++j_) {
-        #pragma unroll
-        for (int v_ = 0; v_ < 4; ++v_) {
-          total_[v_ + j_ * 4] = total_[v_ + j_ * 4] + handed_[(v_ + j_ * 4) * 64 + thread_of_slice_ + 512];
-        }
-      }
-      #pragma unroll
-      for (int j_ = 0; j_ < 2; ++j_) {
-        #pragma unroll
-        for (int v_ = 0; v_ < 4; ++v_) {
-          total_[v_ + j_ * 4] = total_[v_ + j_ * 4] + handed_[(v_ + j_ * 4) * 64 + thread_of_slice_ + 1024];
-        }
+      for (int v_ = 0; v_ < 4; ++v_) {
+        handed_[(v_ + j_ * 4) * 64 + thread_of_slice_ + (slice_ - 1) * 512] = total_[v_ + j_ * 4];
       }
     }
-    if (slice_ == 0) {
-      // the elements of this thread
+  }
+  __syncthreads();
+  // the first slice adds them up
+  if (slice_ == 0) {
+    #pragma unroll
+    for (int j_ = 0; j_ < 2; ++j_) {
       #pragma unroll
-      for (int j_ = 0; j_ < 2; ++j_) {
-        #pragma unroll
-        for (int v_ = 0; v_ < 4; v_ += 2) {
-          const int m_ = m_first_ + v_ / 2 * 8;
-          const int n_ = n_first_ + v_ % 2 + j_ * 8;
-          if (m_ < M_ && n_ < N_) {
-            out1_[0] = total_[v_ + j_ * 4];
-            out1_[1] = total_[v_ + 1 + j_ * 4];
-            *(float2*)&Y_[(long long)m_ * N_ + n_] = *(const float2*)&out1_[0];
-          }
+      for (int v_ = 0; v_ < 4; ++v_) {
+        total_[v_ + j_ * 4] = total_[v_ + j_ * 4] + handed_[(v_ + j_ * 4) * 64 + thread_of_slice_];
+      }
+    }
+    #pragma unroll
+    for (int j_ = 0; j_ < 2; ++j_) {
+      #pragma unroll
+      for (int v_ = 0; v_ < 4; ++v_) {
+        total_[v_ + j_ * 4] = total_[v_ + j_ * 4] + handed_[(v_ + j_ * 4) * 64 + thread_of_slice_ + 512];
+      }
+    }
+    #pragma unroll
+    for (int j_ = 0; j_ < 2; ++j_) {
+      #pragma unroll
+      for (int v_ = 0; v_ < 4; ++v_) {
+        total_[v_ + j_ * 4] = total_[v_ + j_ * 4] + handed_[(v_ + j_ * 4) * 64 + thread_of_slice_ + 1024];
+      }
+    }
+  }
+  if (slice_ == 0) {
+    // the elements of this thread
+    #pragma unroll
+    for (int j_ = 0; j_ < 2; ++j_) {
+      #pragma unroll
+      for (int v_ = 0; v_ < 4; v_ += 2) {
+        const int m_ = m_first_ + v_ / 2 * 8;
+        const int n_ = n_first_ + v_ % 2 + j_ * 8;
+        if (m_ < M_ && n_ < N_) {
+          out1_[0] = total_[v_ + j_ * 4];
+          out1_[1] = total_[v_ + 1 + j_ * 4];
+          *(float2*)&Y_[(long long)m_ * N_ + n_] = *(const float2*)&out1_[0];
         }
       }
     }

@@ -38,7 +38,7 @@ TEST_CASE(
     INFO(kernel->name);
     const std::string text = emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text;
     const bool rolled =
-        text.find("#pragma unroll 1\n        for (int pass_ = 0; pass_ < 4; ++pass_)") !=
+        text.find("#pragma unroll 1\n      for (int pass_ = 0; pass_ < 4; ++pass_)") !=
         std::string::npos;
     CHECK(rolled == (kernel->name == "activated"));
     CHECK((text.find("picked_[v_] = acc_[96 + v_];") != std::string::npos) == rolled);

@@ -14,7 +14,7 @@
 //     // X is loaded by TMA: 1 box of 128 m x 64 k a block and K tile, swizzled over 128 bytes
 //     smem W        = Sw<3,3,3> o 0 o (128,64):(64,1)
 //     // W is loaded by TMA: 1 box of 64 n x 64 k a block and K tile, swizzled over 128 bytes
-//     rasterization = (min(ceil_div(M,256),8),ceil_div(N,128),ceil_div(M,2048)):(1@0,1@1,8@0)
+//     group_m       = 8
 //     // accumulators, (thread,value) -> (m,n): (((4,8,4),(2,1)),((2,2,16),(1,1))):(((2@1,1@0,16@0),(64@0,128@1)),((1@1,8@0,8@1),(64@0,128@1)))
 //     // Y leaves by stmatrix and TMA through Sw<3,3,3> o 0 o (64,64):(64,1), 2 buffers a consumer, each warp its own rows
 //     // registers: 56 for each producer thread, 224 for each of a consumer
@@ -26,7 +26,7 @@
 //     //   2*M*N + 2*M*K + 2*N*K bytes of global memory at least, 2*M*N*K floating-point operations
 //   }
 //
-// Grid (2*min(ceil_div(M,2048)*ceil_div(N,128)*min(ceil_div(M,256),8),66), 1, 1), 384 threads a block, 163840 bytes of shared memory, asked for at the launch.
+// Grid (2*min(ceil_div(M,256)*ceil_div(N,128),66), 1, 1), 384 threads a block, 163840 bytes of shared memory, asked for at the launch.
 // Assumes K % 8 == 0.
 // Assumes N % 8 == 0.
 
@@ -177,49 +177,44 @@ lay_linear_sm90(
   }
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-  const int tiles_ = (int)(((long long)M_ + 2047) / 2048 * (((long long)N_
-      + 127) / 128) * min(((long long)M_ + 255) / 256, (long long)8));
   const int clusters_ = grid_x / 2;
   const int tiles_k_ = (K_ + 63) / 64;
+  // tiles: groups of at most 8 rows
+  const int tile_rows_ = (M_ + 255) / 256;
+  const int tile_columns_ = (N_ + 127) / 128;
+  const int groups_ = (tile_rows_ + 7) / 8;
+  const int low_rows_ = tile_rows_ / groups_;
+  const int high_rows_ = (tile_rows_ - low_rows_ * groups_) * (low_rows_ + 1);
+  const int high_places_ = high_rows_ * tile_columns_;
+  const int tiles_ = tile_rows_ * tile_columns_;
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
   if (warpgroup == 0) {  // producer
     asm volatile("setmaxnreg.dec.sync.aligned.u32 56;" ::: "memory");
     if (warp == 0) {
       if (elect_one()) {
-        // cluster -> tile: (min(ceil_div(M,256),8),ceil_div(N,128),ceil_div(M,2048)):(1@0,1@1,8@0)
-        // the digits of the tile's number, and what is added to them
-        const int digits_ = min((M_ + 255) / 256, 8);
-        int digit_ = block_x / 2 % digits_;
-        const int digit_step_ = clusters_ % digits_;
-        const int digits_2_ = (N_ + 127) / 128;
-        int digit_2_ = block_x / 2 / digits_ % digits_2_;
-        const int digit_step_2_ = clusters_ / digits_ % digits_2_;
-        int digit_3_ = block_x / 2 / (digits_ * digits_2_);
-        const int digit_step_3_ = clusters_ / (digits_ * digits_2_);
+        // cluster -> tile: groups of at most 8 rows
         for (int tile_ = block_x / 2; tile_ < tiles_; tile_ += clusters_) {
-          const int tile_m_ = digit_ + digit_3_ * 8;
-          const int tile_n_ = digit_2_;
-          if (tile_m_ < (M_ + 255) / 256 && tile_n_ < (N_ + 127) / 128) {
-            const int m_first_ = (tile_m_ * 2 + cluster_rank % 2) * 128;
-            const int n_first_ = tile_n_ * 128;
-            for (int tile_k_ = 0; tile_k_ < tiles_k_; ++tile_k_) {
-              mbarrier_wait(drained_ + load_slot * 8, load_phase);
-              mbarrier_expect(filled_ + load_slot * 8, 32768);
-              // A: this block's 128 x 64
-              asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-                           :: "r"(shared_address(&A_stage_[load_slot * 8192])), "l"(&A_map_), "r"(tile_k_ * 64), "r"(m_first_), "r"(filled_ + load_slot * 8) : "memory");
-              // B: this block's 64 x 64, for 2 blocks
-              asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
-                           :: "r"(shared_address(&B_stage_[cluster_rank % 2 * 64 * 64 + load_slot * 8192])), "l"(&B_map_), "r"(tile_k_ * 64), "r"(n_first_ + cluster_rank % 2 * 64), "r"(filled_ + load_slot * 8), "h"((unsigned short)(3)) : "memory");
-              if (++load_slot == 4) load_slot = 0, load_phase ^= 1;
-            }
+          const int height_ = tile_ >= high_places_ ? low_rows_ : low_rows_ + 1;
+          const int place_ = tile_ - (tile_ >= high_places_ ? high_places_ : 0);
+          const int column_ = place_ / height_;
+          const int group_ = column_ / tile_columns_;
+          const int tile_m_ = group_ * height_ + (tile_ >= high_places_
+              ? high_rows_ : 0) + place_ - column_ * height_;
+          const int tile_n_ = column_ - group_ * tile_columns_;
+          const int m_first_ = (tile_m_ * 2 + cluster_rank % 2) * 128;
+          const int n_first_ = tile_n_ * 128;
+          for (int tile_k_ = 0; tile_k_ < tiles_k_; ++tile_k_) {
+            mbarrier_wait(drained_ + load_slot * 8, load_phase);
+            mbarrier_expect(filled_ + load_slot * 8, 32768);
+            // A: this block's 128 x 64
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+                         :: "r"(shared_address(&A_stage_[load_slot * 8192])), "l"(&A_map_), "r"(tile_k_ * 64), "r"(m_first_), "r"(filled_ + load_slot * 8) : "memory");
+            // B: this block's 64 x 64, for 2 blocks
+            asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+                         :: "r"(shared_address(&B_stage_[cluster_rank % 2 * 64 * 64 + load_slot * 8192])), "l"(&B_map_), "r"(tile_k_ * 64), "r"(n_first_ + cluster_rank % 2 * 64), "r"(filled_ + load_slot * 8), "h"((unsigned short)(3)) : "memory");
+            if (++load_slot == 4) load_slot = 0, load_phase ^= 1;
           }
-          digit_ += digit_step_;
-          if (digit_ >= digits_) digit_ -= digits_, ++digit_2_;
-          digit_2_ += digit_step_2_;
-          if (digit_2_ >= digits_2_) digit_2_ -= digits_2_, ++digit_3_;
-          digit_3_ += digit_step_3_;
         }
         // no block leaves before its stages have been given back
         #pragma unroll
@@ -237,89 +232,78 @@ lay_linear_sm90(
     // where this lane puts a row of 8: (8,(2,2),4):(1@0,(8@0,8@1),16@0)
     const int staged_row_ = thread % 128 % 16 + thread % 128 / 32 * 16;
     const int staged_column_ = thread % 128 / 16 % 2 * 8;
-    // cluster -> tile: (min(ceil_div(M,256),8),ceil_div(N,128),ceil_div(M,2048)):(1@0,1@1,8@0)
-    // the digits of the tile's number, and what is added to them
-    const int digits_ = min((M_ + 255) / 256, 8);
-    int digit_ = block_x / 2 % digits_;
-    const int digit_step_ = clusters_ % digits_;
-    const int digits_2_ = (N_ + 127) / 128;
-    int digit_2_ = block_x / 2 / digits_ % digits_2_;
-    const int digit_step_2_ = clusters_ / digits_ % digits_2_;
-    int digit_3_ = block_x / 2 / (digits_ * digits_2_);
-    const int digit_step_3_ = clusters_ / (digits_ * digits_2_);
+    // cluster -> tile: groups of at most 8 rows
     for (int tile_ = block_x / 2; tile_ < tiles_; tile_ += clusters_) {
-      const int tile_m_ = digit_ + digit_3_ * 8;
-      const int tile_n_ = digit_2_;
-      if (tile_m_ < (M_ + 255) / 256 && tile_n_ < (N_ + 127) / 128) {
-        const int m_first_ = (tile_m_ * 2 + cluster_rank % 2) * 128;
-        const int n_first_ = tile_n_ * 128;
-        for (int tile_k_ = 0; tile_k_ < tiles_k_; ++tile_k_) {
-          mbarrier_wait(filled_ + use_slot * 8, use_phase);
-          #pragma unroll
-          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
-          asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-          #pragma unroll
-          for (int step_ = 0; step_ < 4; ++step_) {
-            multiply_1(&acc_[0], matrix_descriptor(A_stage_start_ + consumer_ % 2 * 64 * 8 + step_ * 16 / 8
-                + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_ + step_ * 16 / 8
-                + use_slot * 1024, 1024, 1), !(tile_k_ == 0 && step_ == 0));
-          }
-          asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-          asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-          #pragma unroll
-          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
-          if (tile_k_ > 0) {
-            if (thread % 128 < 2) {
-              mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
-            }
-            if (++freed_slot == 4) freed_slot = 0, freed_phase ^= 1;
-          }
-          if (++use_slot == 4) use_slot = 0, use_phase ^= 1;
-        }
-        // the last stage
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+      const int height_ = tile_ >= high_places_ ? low_rows_ : low_rows_ + 1;
+      const int place_ = tile_ - (tile_ >= high_places_ ? high_places_ : 0);
+      const int column_2_ = place_ / height_;
+      const int group_ = column_2_ / tile_columns_;
+      const int tile_m_ = group_ * height_ + (tile_ >= high_places_
+          ? high_rows_ : 0) + place_ - column_2_ * height_;
+      const int tile_n_ = column_2_ - group_ * tile_columns_;
+      const int m_first_ = (tile_m_ * 2 + cluster_rank % 2) * 128;
+      const int n_first_ = tile_n_ * 128;
+      for (int tile_k_ = 0; tile_k_ < tiles_k_; ++tile_k_) {
+        mbarrier_wait(filled_ + use_slot * 8, use_phase);
         #pragma unroll
         for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
-        if (tiles_k_ > 0) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        #pragma unroll
+        for (int step_ = 0; step_ < 4; ++step_) {
+          multiply_1(&acc_[0], matrix_descriptor(A_stage_start_ + consumer_ % 2 * 64 * 8 + step_ * 16 / 8
+              + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_ + step_ * 16 / 8
+              + use_slot * 1024, 1024, 1), !(tile_k_ == 0 && step_ == 0));
+        }
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+        #pragma unroll
+        for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+        if (tile_k_ > 0) {
           if (thread % 128 < 2) {
             mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
           }
           if (++freed_slot == 4) freed_slot = 0, freed_phase ^= 1;
-        } else {
-          // a sum of nothing
-          #pragma unroll
-          for (int i = 0; i < 64; ++i) acc_[i] = 0.0f;
-          asm volatile("");  // stays a branch
         }
+        if (++use_slot == 4) use_slot = 0, use_phase ^= 1;
+      }
+      // the last stage
+      asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+      #pragma unroll
+      for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+      if (tiles_k_ > 0) {
+        if (thread % 128 < 2) {
+          mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
+        }
+        if (++freed_slot == 4) freed_slot = 0, freed_phase ^= 1;
+      } else {
+        // a sum of nothing
         #pragma unroll
-        for (int pass_ = 0; pass_ < 2; ++pass_) {
-          if (elect_one()) {
-            asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
-          }
-          __syncwarp();
+        for (int i = 0; i < 64; ++i) acc_[i] = 0.0f;
+        asm volatile("");  // stays a branch
+      }
+      #pragma unroll
+      for (int pass_ = 0; pass_ < 2; ++pass_) {
+        if (elect_one()) {
+          asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+        }
+        __syncwarp();
+        #pragma unroll
+        for (int step_ = 0; step_ < 4; ++step_) {
           #pragma unroll
-          for (int step_ = 0; step_ < 4; ++step_) {
-            #pragma unroll
-            for (int v_ = 0; v_ < 8; ++v_) {
-              packed_[v_] = bf16_from_f32(acc_[pass_ % 2 * 32 + step_ * 8 + v_]);
-            }
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-                         :: "r"(shared_address(&C_stage_[swizzle_3_3_3(staged_row_ * 64 + staged_column_ + step_ * 8 * 2 + pass_ % 2 * 4096 + consumer_ * 8192)])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
+          for (int v_ = 0; v_ < 8; ++v_) {
+            packed_[v_] = bf16_from_f32(acc_[pass_ % 2 * 32 + step_ * 8 + v_]);
           }
-          asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-          __syncwarp();
-          if (elect_one()) {
-            asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
-                         :: "l"(&C_map_), "r"(n_first_ + pass_ % 2 * 64), "r"(m_first_ + consumer_ % 2 * 64 + pass_ / 2 * 64 + warp % 4 * 16), "r"(shared_address(&C_stage_[warp % 4 * 16 * 64 + pass_ % 2 * 4096 + consumer_ * 8192])) : "memory");
-            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-          }
+          asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                       :: "r"(shared_address(&C_stage_[swizzle_3_3_3(staged_row_ * 64 + staged_column_ + step_ * 8 * 2 + pass_ % 2 * 4096 + consumer_ * 8192)])), "r"(*(unsigned*)&packed_[0]), "r"(*(unsigned*)&packed_[2]), "r"(*(unsigned*)&packed_[4]), "r"(*(unsigned*)&packed_[6]) : "memory");
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncwarp();
+        if (elect_one()) {
+          asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
+                       :: "l"(&C_map_), "r"(n_first_ + pass_ % 2 * 64), "r"(m_first_ + consumer_ % 2 * 64 + pass_ / 2 * 64 + warp % 4 * 16), "r"(shared_address(&C_stage_[warp % 4 * 16 * 64 + pass_ % 2 * 4096 + consumer_ * 8192])) : "memory");
+          asm volatile("cp.async.bulk.commit_group;" ::: "memory");
         }
       }
-      digit_ += digit_step_;
-      if (digit_ >= digits_) digit_ -= digits_, ++digit_2_;
-      digit_2_ += digit_step_2_;
-      if (digit_2_ >= digits_2_) digit_2_ -= digits_2_, ++digit_3_;
-      digit_3_ += digit_step_3_;
     }
     // what was stored has left shared memory
     if (elect_one()) {

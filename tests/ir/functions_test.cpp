@@ -339,7 +339,7 @@ TEST_CASE("lanes leave loops one by one, branches nest, unrolled loops index reg
   }
 }
 
-TEST_CASE("persistent blocks take every live tile once, rings walk round") {
+TEST_CASE("persistent blocks take every tile once, rings walk round") {
   const std::string text = R"(kernel tiles {
   size P, Q
   global Y : s32 (P,Q):(1,P) read write
@@ -348,9 +348,9 @@ TEST_CASE("persistent blocks take every live tile once, rings walk round") {
   ring f stages 3 phase 1
   launch grid (5,1,1) cluster (1,1,1) threads 32 persistent
   role all threads 0..32 {
-    tiles p : s32 block, q : s32 block of (4,Q,ceil_div(P,4)):(1@0,1@1,4@0) first block_x count [4*Q*ceil_div(P,4)] stride grid_x live p < P {
+    tiles t : s32 block first block_x count [P*Q] stride grid_x {
       elect {
-        Y[p,q] = Y[p,q] + 1
+        Y[t % P,t / P] = Y[t % P,t / P] + 1
       }
     }
     for i : s32 grid in 0..64 {

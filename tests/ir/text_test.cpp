@@ -65,7 +65,7 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
     copy st_async s[0,0] <- acc[0,0] count 4 then mbarrier full[0] remote 1
     copy ldmatrix acc[0,0] <- s[0,0] count 4 transpose atom "ldmatrix"
     mma simt acc[] += acc[0] * acc[1] zero m_done(X)
-    tiles a : s32 block, b : s32 block of (2,3):(1@0,1@1) first block_x count 6 stride 132 live a < N {
+    tiles a : s32 block first block_x count 6 stride 132 {
       wait full[slot(load)] phase phase(load)
       arrive_expect_bytes full[slot(load)] bytes 49152
       arrive full[0] remote 1

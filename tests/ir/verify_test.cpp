@@ -63,7 +63,7 @@ const std::string kRight = R"(kernel right from "right.lay" {
     commit cp_async
     wait_group cp_async pending 0
     advance r
-    tiles t : s32 block of 8:1@0 first block_x count 8 stride 1 live t < 4 {
+    tiles t : s32 block first block_x count 8 stride 1 {
       sync both
     }
   }
@@ -113,9 +113,8 @@ TEST_CASE("variables: in scope, bound once, of their type, no more uniform than 
                   "constant bounds");
   require_problem("      let v : f32", "      let i : s32 thread = 1\n      let v : f32",
                   "variable-name", "in scope");
-  require_problem("tiles t : s32 block of 8:1@0 first block_x",
-                  "tiles t : s32 block of 8:1@0 first warp", "uniformity",
-                  "`t` is declared block-uniform");
+  require_problem("tiles t : s32 block first block_x", "tiles t : s32 block first warp",
+                  "uniformity", "`t` is declared block-uniform");
   Kernel kernel = parse(kRight);
   Block& body = kernel.roles[0].body;
   kernel.roles[1].body.push_back(body[0]);

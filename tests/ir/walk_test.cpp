@@ -33,7 +33,7 @@ const char* const kKinds = R"(kernel k {
     elect {
       Y[3] = 0.0
     }
-    tiles t : s32 block of 8:1@0 first block_x count 8 stride 1 live t < 4 {
+    tiles t : s32 block first block_x count 8 stride 1 {
       Y[4] = 0.0
     }
   }
@@ -72,8 +72,8 @@ TEST_CASE("a statement's uses: every expression and thing that it names") {
   REQUIRE(used.exprs == std::vector{a, b, c});
   used = uses({Sync{BarrierId{8}, a, ArriveMbarrier{b}}, {}});
   REQUIRE(used.exprs == std::vector{a, b});
-  used = uses({TileLoop{Layout(4, 1), {VarId{9}}, a, b, c, d, nullptr}, {}});
-  REQUIRE(used.exprs == std::vector{a, b, c, d});
+  used = uses({TileLoop{VarId{9}, a, b, c, nullptr}, {}});
+  REQUIRE(used.exprs == std::vector{a, b, c});
   REQUIRE(used.binds == std::vector{VarId{9}});
   used = uses({Shuffle{VarId{9}, a, 16}, {}});
   REQUIRE(used.exprs == std::vector{a});

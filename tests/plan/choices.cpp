@@ -185,7 +185,7 @@ TEST_CASE("an inout tensor read elsewhere is refused") {
   CHECK(made.variants.empty());
 }
 
-TEST_CASE("accumulators, copies and orders are one-to-one by enumeration") {
+TEST_CASE("accumulators and copies are one-to-one by enumeration") {
   for (const std::string order : {"TN", "NT"}) {
     for (const ElementType type : {ElementType::f32, ElementType::f64}) {
       const auto made = plan::make_plan(gemm({order, type}).done());
@@ -197,9 +197,6 @@ TEST_CASE("accumulators, copies and orders are one-to-one by enumeration") {
           CHECK(!plan::cover_fault(how.a.threads, {how.tile[0], how.tile[2]}));
           CHECK(!plan::cover_fault(how.b.threads, {how.tile[1], how.tile[2]}));
         }
-        CHECK(!plan::order_fault(
-            *made.kernel, how.order,
-            plan::tile_axes({how.m, how.n, how.batch, {how.tile[0], how.tile[1]}})));
         for (const auto* copy : {&how.a, &how.b}) {
           const auto offsets = values(copy->shared);
           CHECK(std::set<std::int64_t>(offsets.begin(), offsets.end()).size() == offsets.size());

@@ -95,13 +95,15 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
 }
 
 void GemmLowering::run() {
-  const auto& order = gemm_.order;
+  const plan::Tiling tiling = plan::tiling_of(gemm_);
   const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.producer_threads() : 0);
-  b_.kernel.launch = {{size(order), 1, 1}, {1, 1, 1}, threads, gemm_.blocks_per_sm};
+  b_.kernel.launch = {{blocks_of_tiles(declared_.kernel, gemm_.order, tiling), 1, 1},
+                      {1, 1, 1},
+                      threads,
+                      gemm_.blocks_per_sm};
   // A block has one tile. Both roles of a ring bind it for themselves.
   const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
-    with_tile(declared_, {order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},
-              then);
+    TileScheduler(declared_, gemm_.order, tiling).with_tile(b_.special(Builtin::block_x), then);
   };
   if (gemm_.ring()) return run_ring(with_its_tile);
   b_.role("all", 0, threads,

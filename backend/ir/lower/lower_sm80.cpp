@@ -95,12 +95,16 @@ void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int 
 }
 
 void Sm80Lowering::run() {
-  // One block a tile, in the order's numbering; blocks outside the output return at once.
-  b_.kernel.launch = {{size(gemm_.order), 1, 1}, {1, 1, 1}, gemm_.threads(), 1};
+  // One block a tile.
+  const plan::Tiling tiling = plan::tiling_of(gemm_);
+  b_.kernel.launch = {{blocks_of_tiles(declared_.kernel, gemm_.order, tiling), 1, 1},
+                      {1, 1, 1},
+                      gemm_.threads(),
+                      1};
   b_.role("all", 0, gemm_.threads(), [&] {
-    with_tile(declared_,
-              {gemm_.order, gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}},
-              [&](const std::vector<Term>& tile) { body(tile); });
+    TileScheduler(declared_, gemm_.order, tiling)
+        .with_tile(b_.special(Builtin::block_x),
+                   [&](const std::vector<Term>& tile) { body(tile); });
   });
 }
 

@@ -8,7 +8,6 @@
 #include "backend/ir/lower/mma_atom.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/schedule/order.h"
 #include "backend/plan/sm90/tma.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -122,7 +121,8 @@ void Sm90Lowering::declare_store() {
 void Sm90Lowering::run() {
   // A persistent grid: one cluster for each `blocks` SMs, never more than there are tiles. Two
   // blocks a cluster on 132 SMs give 66 clusters, as `min(..., 66)` in the emitted header says.
-  const Int clusters = min(Int(gemm_.sms / gemm_.blocks()), size(gemm_.order));
+  const Int clusters = min(Int(gemm_.sms / gemm_.blocks()),
+                           blocks_of_tiles(declared_.kernel, gemm_.order, plan::tiling_of(gemm_)));
   b_.kernel.launch = {
       {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1, true};
   prologue();
@@ -148,14 +148,29 @@ void Sm90Lowering::prologue() {
     initialise(b_, barriers);
     b_.sync(blocks_);
     // Bound here, before the roles part, so that producer and consumers count the same tiles.
-    tiles_ = b_.let(declared_.name("tiles"), b_.size(size(gemm_.order)));
     clusters_ = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
     tiles_k_ = b_.let(declared_.name("tiles_k"),
                       b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
+    if (!gemm_.segments) schedule_tiles({});
     // Programmatic dependent launch: all of the above overlaps the tail of the launch before this
     // one, whose results may be read only after this wait.
     b_.emit(Fence{FenceKind::grid_dependency_wait});
+    if (!gemm_.segments) return;
+    // Rows of tiles of all segments, as the launch before has counted them.
+    const Term last = b_.size(gemm_.segments->count);
+    schedule_tiles(b_.let(declared_.name("tile_rows"),
+                          b_.max(entry(gemm_.segments->first_tile, last), number(1))));
   });
+}
+
+void Sm90Lowering::schedule_tiles(std::optional<Term> tile_rows) {
+  scheduler_.emplace(declared_, gemm_.order, plan::tiling_of(gemm_), tile_rows);
+  tiles_ = b_.let(declared_.name("tiles"), scheduler_->places());
+}
+
+// Of a table of segments.
+Term Sm90Lowering::entry(sema::TensorId table, Term segment) {
+  return b_.read({declared_.tensors[static_cast<size_t>(table)], {segment}});
 }
 
 // The cluster's ranks count m first, then n, then parts of K: rank = m + cluster[0] * (n +
@@ -167,57 +182,43 @@ Term Sm90Lowering::along_n_of_cluster(Term rank) {
 }
 
 void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
-  const auto tile = gemm_.cluster_tile();
-  std::vector<std::string> names{"tile_m", "tile_n"};
-  for (const sema::IndexId index : gemm_.batch) names.push_back(declared_.index_name(index));
-  for (size_t i = 0; i < 2; ++i) names[i] = declared_.name(names[i]);
-  // The order may have more places than tiles: in (min(R,8),C,ceil_div(R,8)):(1@0,1@1,8@0) the last
-  // group of eight rows is seldom full. Places outside are walked over, not computed.
-  const auto live = [&](const std::vector<Term>& at) {
-    Term inside = number(0) == 0;
-    for (size_t i = 0; i < at.size(); ++i) {
-      const sema::IndexId index = i == 0 ? gemm_.m : i == 1 ? gemm_.n : gemm_.batch[i - 2];
-      const Int& extent = declared_.kernel.index(index).extent;
-      const Int count = i == 0 && gemm_.segments ? gemm_.segments->tiles(extent)
-                        : i < 2                  ? ceil_div(extent, tile[i])
-                                                 : extent;
-      inside = inside && at[i] < b_.size(count);
+  declared_.from(declared_.kernel.where, "cluster -> tile: " + plan::to_string(gemm_.order));
+  b_.tiles(declared_.name("tile"), b_.special(Builtin::block_x) / gemm_.blocks(), tiles_, clusters_,
+           [&](Term place) {
+             scheduler_->with_tile(place,
+                                   [&](const std::vector<Term>& at) { within_tile(at, body); });
+           });
+}
+
+// The order counts tiles of the cluster; a block takes the one at its coordinate in the cluster:
+// m_first = (tile_m * cluster[0] + rank % cluster[0]) * tile[0].
+void Sm90Lowering::within_tile(const std::vector<Term>& at,
+                               const std::function<void(const Tile&)>& body) {
+  const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
+  const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
+                                  along_n_of_cluster(rank)};
+  Tile made;
+  made.batch.assign(at.begin() + 2, at.end());
+  with_rows(made, {at[0], at[1]}, block, [&] {
+    Term steps = tiles_k_;
+    if (gemm_.mask) {
+      declared_.from(declared_.kernel.node(gemm_.mask->condition).where,
+                     "no products where the mask leaves none");
+      steps = b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
     }
-    return inside;
-  };
-  declared_.from(declared_.kernel.where, "cluster -> tile: " + gemm_.order.to_string());
-  b_.tiles(
-      gemm_.order, names, b_.special(Builtin::block_x) / gemm_.blocks(), tiles_, clusters_, live,
-      [&](const std::vector<Term>& at) {
-        // The order counts tiles of the cluster; a block takes the one at its coordinate in the
-        // cluster: m_first = (tile_m * cluster[0] + rank % cluster[0]) * tile[0].
-        const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
-        const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
-                                        along_n_of_cluster(rank)};
-        Tile made;
-        made.batch.assign(at.begin() + 2, at.end());
-        with_rows(made, {at[0], at[1]}, block, [&] {
-          Term steps = tiles_k_;
-          if (gemm_.mask) {
-            declared_.from(declared_.kernel.node(gemm_.mask->condition).where,
-                           "no products where the mask leaves none");
-            steps =
-                b_.let(declared_.name("steps"), b_.select(has_products(at), tiles_k_, number(0)));
-          }
-          made.k_first = number(0);
-          made.steps = steps;
-          // Part p of P takes the K tiles from floor(steps * p / P) to floor(steps * (p + 1) / P):
-          // the parts differ by one K tile at most, and cover all of them where P does not divide.
-          if (gemm_.split) {
-            declared_.from(declared_.kernel.where, "this block's part of K");
-            const Term part = rank / gemm_.multicast_size();
-            made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
-            made.steps = b_.let(declared_.name("k_steps"),
-                                steps * (part + 1) / gemm_.cluster[2] - made.k_first);
-          }
-          body(made);
-        });
-      });
+    made.k_first = number(0);
+    made.steps = steps;
+    // Part p of P takes the K tiles from floor(steps * p / P) to floor(steps * (p + 1) / P): the
+    // parts differ by one K tile at most, and cover all of them where P does not divide.
+    if (gemm_.split) {
+      declared_.from(declared_.kernel.where, "this block's part of K");
+      const Term part = rank / gemm_.multicast_size();
+      made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
+      made.steps =
+          b_.let(declared_.name("k_steps"), steps * (part + 1) / gemm_.cluster[2] - made.k_first);
+    }
+    body(made);
+  });
 }
 
 // Runs the body for the rows and columns of a tile at these coordinates in the order. Where rows
@@ -232,9 +233,6 @@ void Sm90Lowering::with_rows(Tile& tile, const std::array<Term, 2>& at,
   tile.end = declared_.extent(gemm_.m);
   if (!gemm_.segments) return body();
   const plan::RowSegments& segments = *gemm_.segments;
-  const auto entry = [&](sema::TensorId table, Term segment) {
-    return b_.read({declared_.tensors[static_cast<size_t>(table)], {segment}});
-  };
   const Span& where = declared_.kernel.node(gemm_.b.load).where;
   declared_.from(where, "the segment that has the row of tiles");
   tile.segment = segment_of(at[0]);

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "backend/ir/lower/lower_parts.h"
+#include "backend/ir/lower/lower_tiles.h"
 #include "backend/ir/lower/scales/lower_scales.h"
 #include "backend/ir/lower/views/lower_views.h"
 #include "backend/plan/sm90/sm90_gemm.h"
@@ -83,9 +84,12 @@ class Sm90Lowering {
   // Returns the condition that the mask leaves the cluster's tile a product (lower_sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
+  void schedule_tiles(std::optional<Term> tile_rows);
   void each_tile(const std::function<void(const Tile&)>& body);
+  void within_tile(const std::vector<Term>& at, const std::function<void(const Tile&)>& body);
   void with_rows(Tile& tile, const std::array<Term, 2>& at, const std::array<Term, 2>& block,
                  const std::function<void()>& body);
+  Term entry(sema::TensorId table, Term segment);
   Term segment_of(Term row);
   Term batch_at(const Tile& tile, sema::IndexId index) const;
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer,
@@ -244,6 +248,7 @@ class Sm90Lowering {
   std::array<Term, 2>
       brings_;  // where this lane reads A for its registers, inside the tile: (m, k)
   Term consumer_, group_;
+  std::optional<TileScheduler> scheduler_;
   Term tiles_, clusters_, tiles_k_;  // bound in the prologue: of the grid, of the launch, of a sum
 };
 

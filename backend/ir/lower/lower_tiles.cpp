@@ -4,47 +4,93 @@
 #include <stdexcept>
 
 #include "backend/plan/recognise.h"
-#include "backend/plan/schedule/order.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
 
-void with_tile(Declared& declared, const TileOrder& tiles,
-               const std::function<void(const std::vector<Term>&)>& body) {
-  Builder& b = declared.b;
-  // Decodes the block's number digit by digit: (8,C,R):(1@0,1@1,8@0) takes b % 8 as the row inside
-  // a group, b / 8 % C as the column and b / 8 / C as the group of eight rows, so row = b % 8 + 8 *
-  // that.
-  const auto extents = leaves(tiles.order.shape), strides = leaves(tiles.order.stride);
-  const size_t axes = 2 + tiles.batch.size();
-  declared.from(declared.kernel.where, "block -> tile: " + tiles.order.to_string());
-  std::vector<Term> tile(axes, b.constant(std::int64_t{0}));
-  Term rest = b.special(Builtin::block_x);
+TileScheduler::TileScheduler(Declared& declared, const plan::TileOrder& order,
+                             const plan::Tiling& tiling, std::optional<Term> tile_rows)
+    : declared_(declared), b_(declared.b), order_(order) {
+  declared_.from(declared_.kernel.where, "tiles: " + plan::to_string(order_));
+  names_ = {declared_.name("tile_m"), declared_.name("tile_n")};
+  for (const sema::IndexId index : tiling.batch) names_.push_back(declared_.index_name(index));
+  for (const Int& extent : plan::tile_grid(declared_.kernel, tiling))
+    grid_.push_back(b_.size(extent));
+  if (tile_rows) grid_[0] = *tile_rows;
+  const auto* groups = std::get_if<plan::RowGroups>(&order_);
+  if (!groups) {
+    places_ = b_.size(size(std::get<Layout>(order_)));
+    return;
+  }
+  grid_[0] = let("tile_rows", grid_[0]);
+  grid_[1] = let("tile_columns", grid_[1]);
+  groups_ = plan::grouped_rows(grid_[0], grid_[1], *groups,
+                               [&](const char* name, Term value) { return let(name, value); });
+  of_batch_ = grid_[0] * grid_[1];
+  places_ = of_batch_;
+  for (size_t i = 2; i < grid_.size(); ++i) places_ = places_ * grid_[i];
+}
+
+// A variable, but for what is known or a variable already.
+Term TileScheduler::let(const std::string& name, Term value) {
+  const auto& node = b_.kernel.expr(value).node;
+  if (std::holds_alternative<Constant>(node) || std::holds_alternative<VarRef>(node)) return value;
+  return b_.let(declared_.name(name), value);
+}
+
+void TileScheduler::with_tile(Term place,
+                              const std::function<void(const std::vector<Term>&)>& body) {
+  const auto* layout = std::get_if<Layout>(&order_);
+  std::vector<Term> tile = layout ? by_layout(*layout, place) : in_groups(place);
+  for (size_t i = 0; i < tile.size(); ++i) tile[i] = b_.let(names_[i], tile[i]);
+  if (!layout) return body(tile);
+  Term inside = b_.constant(std::int64_t{0}) == 0;
+  for (size_t i = 0; i < tile.size(); ++i) inside = inside && tile[i] < grid_[i];
+  b_.when(inside, [&] { body(tile); });
+}
+
+std::vector<Term> TileScheduler::in_groups(Term place) {
+  std::vector<Term> tile(2);
+  if (grid_.size() > 2) {
+    Term batch = let("batch", place / of_batch_);
+    place = place - batch * of_batch_;
+    for (size_t i = 2; i < grid_.size(); ++i) {
+      const bool last = i + 1 == grid_.size();
+      tile.push_back(last ? batch : batch % grid_[i]);
+      if (!last) batch = batch / grid_[i];
+    }
+  }
+  const auto [m, n] = plan::tile_at(
+      *groups_, place, [&](const char* name, Term value) { return let(name, value); },
+      [&](Term condition, Term a, auto b) { return b_.select(condition, a, operand(a, b)); });
+  tile[0] = m;
+  tile[1] = n;
+  return tile;
+}
+
+// Digit by digit: (8,C,R):(1@0,1@1,8@0) takes place % 8 as the row inside a group, place / 8 % C as
+// the column and place / 8 / C as the group of eight rows, so row = place % 8 + 8 * that.
+std::vector<Term> TileScheduler::by_layout(const Layout& layout, Term place) {
+  const auto extents = leaves(layout.shape), strides = leaves(layout.stride);
+  std::vector<Term> tile(grid_.size(), b_.constant(std::int64_t{0}));
+  Term rest = place;
   for (size_t i = 0; i < extents.size(); ++i) {
     const bool last = i + 1 == extents.size();
-    const Term extent = b.size(extents[i].value());
+    const Term extent = b_.size(extents[i].value());
     const Term here = last ? rest : rest % extent;
     // A stride e@a adds digit * e to coordinate a; a plain 0 repeats tiles along no axis.
     if (strides[i].is_basis()) {
       Term& at = tile[static_cast<size_t>(strides[i].path()[0])];
-      at = at + here * b.size(strides[i].value());
+      at = at + here * b_.size(strides[i].value());
     }
-    if (!last) rest = b.let(declared.fresh("rest"), rest / extent);
+    if (!last) rest = b_.let(declared_.fresh("rest"), rest / extent);
   }
-  const char* const names[] = {"tile_m", "tile_n"};
-  for (size_t i = 0; i < axes; ++i) {
-    tile[i] =
-        b.let(i < 2 ? declared.name(names[i]) : declared.index_name(tiles.batch[i - 2]), tile[i]);
-  }
-  // Orders in groups round up, so some blocks lie outside the output.
-  Term real = b.constant(std::int64_t{0}) == 0;
-  for (size_t i = 0; i < axes; ++i) {
-    const Int count = i < 2
-                          ? plan::tiles(declared.kernel, i == 0 ? tiles.m : tiles.n, tiles.tile[i])
-                          : declared.kernel.indices[static_cast<size_t>(tiles.batch[i - 2])].extent;
-    real = real && tile[i] < b.size(count);
-  }
-  b.when(real, [&] { body(tile); });
+  return tile;
+}
+
+Int blocks_of_tiles(const sema::Kernel& kernel, const plan::TileOrder& order,
+                    const plan::Tiling& tiling) {
+  return plan::places(order, plan::tile_grid(kernel, tiling));
 }
 
 Ref element_at(const Declared& declared, sema::NodeId load,

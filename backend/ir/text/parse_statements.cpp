@@ -243,24 +243,14 @@ If Parser::branch(Origin& from) {
 
 TileLoop Parser::tiles(Origin& from) {
   TileLoop made;
-  do {
-    made.tile.push_back(var());
-  } while (cursor_.accept(","));
-  cursor_.expect("of");
-  made.order = expr_.layouts.plain_layout();
+  made.tile = var();
   cursor_.expect("first");
   made.first = expr_.expression();
   cursor_.expect("count");
   made.count = expr_.expression();
   cursor_.expect("stride");
   made.stride = expr_.expression();
-  if (cursor_.accept("live")) {
-    expr_.scopes.emplace_back();
-    for (const VarId id : made.tile) enter_scope(id);
-    made.live = expr_.expression();
-    expr_.scopes.pop_back();
-  }
-  made.body = std::make_shared<Block>(body(from, made.tile));
+  made.body = std::make_shared<Block>(body(from, {made.tile}));
   return made;
 }
 

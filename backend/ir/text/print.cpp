@@ -333,12 +333,9 @@ void Printer::write(const Elect& elect) {
 }
 
 void Printer::write(const TileLoop& tiles) {
-  std::string text = "tiles ";
-  for (size_t i = 0; i < tiles.tile.size(); ++i) text += (i ? ", " : "") + var(tiles.tile[i]);
-  text += " of " + tiles.order.to_string() + " first " + expr(tiles.first) + " count " +
-          expr(tiles.count) + " stride " + expr(tiles.stride);
-  if (tiles.live) text += " live " + expr(tiles.live);
-  head(text, true);
+  head("tiles " + var(tiles.tile) + " first " + expr(tiles.first) + " count " + expr(tiles.count) +
+           " stride " + expr(tiles.stride),
+       true);
   body(*tiles.body);
   line("}");
 }

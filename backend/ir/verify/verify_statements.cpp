@@ -158,16 +158,8 @@ void Verifier::check(const TileLoop& tiles) {
     no_reads(bound, "a bound of the tile loop");
   const Uniformity derived =
       std::min({uniform(tiles.first), uniform(tiles.count), uniform(tiles.stride)});
-  if (!tiles.order.has_basis()) {
-    problem("tile-order", "an order of tiles has basis strides, not " + tiles.order.to_string());
-  }
-  for (const VarId var : tiles.tile) bind(var, type(tiles.first), derived, 1, false);
-  Uniformity live = Uniformity::grid;
-  if (tiles.live) {
-    use(tiles.live, "the condition of live tiles", ElementType::pred);
-    live = uniform(tiles.live);
-  }
-  body(tiles.body, tiles.tile.size(), std::min(derived, live));
+  bind(tiles.tile, type(tiles.first), derived, 1, false);
+  body(tiles.body, 1, derived);
 }
 
 void Verifier::check(const Advance& advance) {

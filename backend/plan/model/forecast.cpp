@@ -19,6 +19,8 @@
 namespace lay::plan {
 namespace {
 
+constexpr std::int64_t most_places = std::int64_t{1} << 20;
+
 // A number had no value: caught where the forecast is asked for.
 struct Unknown {};
 
@@ -42,10 +44,12 @@ class Sized {
     for (const sema::IndexId index : indices) all *= extent(index);
     return all;
   }
-  Layout operator()(const Layout& layout) const {
+  TileOrder operator()(const TileOrder& order) const {
+    const auto* layout = std::get_if<Layout>(&order);
+    if (!layout) return order;
     std::map<DimId, Int> numbers;
     for (const auto& [dim, value] : sizes_) numbers.emplace(dim, value);
-    return substitute(layout, numbers);
+    return substitute(*layout, numbers);
   }
 
  private:
@@ -74,26 +78,25 @@ struct TileNumbers {
   }
 };
 
-// How a family takes the tiles of its order.
+// How a family takes the tiles of its order: a block or a cluster at a time.
 struct Taking {
-  std::array<int, 2> tile{};  // of what takes one: a block, a cluster
-  int sms = 1;                // that it takes
-  int at_once = 1;            // tiles of one SM, or of one cluster, at the same time
+  int sms = 1;              // that it takes
+  int at_once = 1;          // tiles of one SM, or of one cluster, at the same time
   bool persistent = false;  // taker i has the places i, i + takers, i + 2 takers, ... of the order
   std::int64_t steps = 0;   // K tiles of a tile
 };
 
 // A block a tile, as many at once as an SM has room for.
 Taking taking(const SimtGemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
-  return {{gemm.tile[0], gemm.tile[1]}, 1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
+  return {1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
 }
 Taking taking(const Sm80Gemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
-  return {{gemm.tile[0], gemm.tile[1]}, 1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
+  return {1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
 }
 // Persistent: a cluster takes tile after tile, one for each consumer group at a time; parts of K
 // are walked at the same time.
 Taking taking(const Sm90Gemm& gemm, const Prediction&, std::int64_t k, const Target&) {
-  return {gemm.cluster_tile(), gemm.blocks(), gemm.consumer_groups(), true,
+  return {gemm.blocks(), gemm.consumer_groups(), true,
           round_up_div(round_up_div(k, gemm.tile[2]), gemm.cluster[2])};
 }
 
@@ -139,7 +142,8 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   const Sized sized(kernel, sizes);
   const std::int64_t m = sized.extent(gemm.m), n = sized.extent(gemm.n), k = sized.extent(gemm.k);
   const Taking takes = taking(gemm, prediction, k, target);
-  const Tiling tiling{gemm.m, gemm.n, gemm.batch, takes.tile};
+  const Tiling tiling = tiling_of(gemm);
+  const std::int64_t tile_m = tiling.tile[0], tile_n = tiling.tile[1];
   const std::int64_t takers = std::max(1, target.sms / takes.sms);
   const auto element = [&](sema::NodeId load) {
     return static_cast<double>(kernel.loaded(load).element_bytes());
@@ -157,10 +161,12 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
                                      panel_axis(kernel, gemm.b.load, 1, gemm.batch)});
   Forecast made;
   made.at_once = takers * takes.at_once;
-  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> grid;
   for (const TileAxis& axis : tile_axes(tiling))
-    counts.push_back(round_up_div(sized.extent(axis.index), axis.tile));
-  const TileOrder order(sized(gemm.order), counts);
+    grid.push_back(round_up_div(sized.extent(axis.index), axis.tile));
+  const TilePlaces order(sized(gemm.order), grid);
+  // A forecast walks all of them.
+  if (order.size() > most_places) throw Unknown();
   // Tiles with products of each cluster: under a mask they differ, and the busiest one ends last.
   std::vector<std::int64_t> of_taker(static_cast<std::size_t>(takers), 0);
   double loaded = 0, not_loaded = 0;
@@ -174,10 +180,8 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
     const auto tile = order.at(place);
     if (!tile) continue;
     ++made.tiles;
-    const double rows =
-        static_cast<double>(std::min<std::int64_t>(takes.tile[0], m - (*tile)[0] * takes.tile[0]));
-    const double columns =
-        static_cast<double>(std::min<std::int64_t>(takes.tile[1], n - (*tile)[1] * takes.tile[1]));
+    const double rows = static_cast<double>(std::min(tile_m, m - (*tile)[0] * tile_m));
+    const double columns = static_cast<double>(std::min(tile_n, n - (*tile)[1] * tile_n));
     const double a = rows * static_cast<double>(k) * element(gemm.a.load);
     const double b = columns * static_cast<double>(k) * element(gemm.b.load);
     traffic.write(rows * columns * output_bytes);

@@ -1,24 +1,6 @@
 #include "backend/plan/model/tile_traffic.h"
 
-#include "backend/plan/axes.h"
-
 namespace lay::plan {
-
-TileOrder::TileOrder(const Layout& order, std::vector<std::int64_t> counts)
-    : counts_(std::move(counts)) {
-  // Coordinates of all places, listed once: forecasts ask for each.
-  for (std::size_t axis = 0; axis < counts_.size(); ++axis)
-    at_.push_back(values(along(order, static_cast<int>(axis))));
-}
-
-std::optional<std::vector<std::int64_t>> TileOrder::at(std::int64_t place) const {
-  std::vector<std::int64_t> tile;
-  for (std::size_t axis = 0; axis < counts_.size(); ++axis) {
-    tile.push_back(at_[axis][static_cast<std::size_t>(place)]);
-    if (tile.back() < 0 || tile.back() >= counts_[axis]) return std::nullopt;
-  }
-  return tile;
-}
 
 TileTraffic::TileTraffic(double cache_bytes, std::vector<PanelAxis> operands)
     : capacity_(cache_bytes), operands_(std::move(operands)) {}

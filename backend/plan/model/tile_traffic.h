@@ -1,31 +1,13 @@
-// Which tiles come when, and what of their operands L2 still has.
+// What L2 still has of the operands of tiles that come in some order.
 #pragma once
 
 #include <cstdint>
 #include <list>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "frontend/algebra/layouts/layout.h"
-
 namespace lay::plan {
-
-// An order of tiles with numbers for its sizes: place -> tile (m, n, batch...).
-class TileOrder {
- public:
-  // `counts` are the tiles along each axis. Refusal "too-many" for more than 2^20 places.
-  TileOrder(const Layout& order, std::vector<std::int64_t> counts);
-
-  std::int64_t size() const { return at_.empty() ? 0 : static_cast<std::int64_t>(at_[0].size()); }
-  // Nothing for a place outside the output.
-  std::optional<std::vector<std::int64_t>> at(std::int64_t place) const;
-
- private:
-  std::vector<std::int64_t> counts_;
-  std::vector<std::vector<std::int64_t>> at_;  // by axis and place
-};
 
 // An operand's panel, all of K for one row or column of tiles: which coordinates of a tile tell
 // panels apart.

@@ -81,8 +81,8 @@ constexpr EntryRow rows[] = {
      "joins them in order",
      "an integer from 2 to 65535; without it, one launch", "parts = 16"},
     {"group_m", "simt sm80 sm90",
-     "the usual rasterization: tiles go column by column in groups of that many rows, so that "
-     "blocks that run together share rows and columns in L2",
+     "the usual rasterization: tiles go column by column in groups of at most that many rows, so "
+     "that blocks that run together share rows and columns in L2",
      "an integer from 1 to 4096", "group_m = 8"},
     {"rasterization", "simt sm80 sm90", "the order of tiles: block or cluster -> (tile m, tile n)",
      "a layout that visits every tile once; not together with `group_m`",

@@ -106,12 +106,12 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
   return fault;
 }
 
-// Returns true if the order maps blocks to tiles and visits every tile exactly once.
+// Returns true if the layout maps blocks to tiles and visits every tile exactly once.
 bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout& order,
                  const Span& where, std::vector<Problem>& problems) {
   const auto problem = [&](std::string message,
                            std::vector<std::pair<std::string, std::string>> notes) {
-    notes.emplace_back("works", default_order(kernel, tiling).to_string());
+    notes.emplace_back("works", "group_m = " + std::to_string(usual_rows));
     problems.push_back(
         {"schedule-rasterization", std::move(message), where, {}, std::move(notes), {}});
     return false;
@@ -136,35 +136,7 @@ bool check_order(const sema::Kernel& kernel, const Tiling& tiling, const Layout&
                                       : "by " + std::to_string(fault->visits) + " blocks")}});
 }
 
-// Groups that are `high` and begin `rows` apart.
-// (high, tiles of n, groups):(1@0,1@1,rows@0): down a column of the group, then the next column,
-// then the next group. Blocks that run together share a few rows of A and columns of B in L2.
-// Batches are the slowest modes.
-Layout grouped(const sema::Kernel& kernel, const Tiling& tiling, const Int& high, int rows) {
-  const Int groups = ceil_div(rows_of_tiles(kernel, tiling), rows);
-  std::vector<Tuple> shape{high, tiles(kernel, tiling.n, tiling.tile[1]), groups};
-  std::vector<Tuple> stride{Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(rows, {0})};
-  for (std::size_t i = 0; i < tiling.batch.size(); ++i) {
-    shape.emplace_back(extent(kernel, tiling.batch[i]));
-    stride.push_back(Tuple::basis(1, {static_cast<int>(i) + 2}));
-  }
-  return Layout(Tuple(shape), Tuple(stride));
-}
-
 }  // namespace
-
-Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
-  const Int all = rows_of_tiles(kernel, tiling);
-  // A grid of 3 rows needs no groups of 8, five of which would be empty places.
-  if (all.is_literal() && all.value() < rows) rows = std::max(1, static_cast<int>(all.value()));
-  return grouped(kernel, tiling, rows, rows);
-}
-
-Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int rows) {
-  // A persistent cluster spends a turn on each empty place: groups have no more rows than there are
-  // tiles, by a minimum that the kernel computes once.
-  return grouped(kernel, tiling, min(rows_of_tiles(kernel, tiling), rows), rows);
-}
 
 int rows_for_clusters(const Tiling& tiling, bool masked) {
   // The counts behind these numbers stand in order.h, the timings in tests/bench/results/notes.md
@@ -178,18 +150,36 @@ Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
   return ceil_div(extent(kernel, index), tile);
 }
 
-Int rows_of_tiles(const sema::Kernel& kernel, const Tiling& tiling) {
-  return tiles(kernel, tiling.m, tiling.tile[0]) + tiling.segments;
+// Rows in segments may fill one row of tiles more for each: the most that there can be.
+std::vector<Int> tile_grid(const sema::Kernel& kernel, const Tiling& tiling) {
+  std::vector<Int> grid;
+  for (const TileAxis& axis : tile_axes(tiling))
+    grid.push_back(tiles(kernel, axis.index, axis.tile) + axis.segments);
+  return grid;
 }
 
-std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
-                                  const std::optional<OrderEntry>& said, Grouped grouped, int rows,
-                                  const Span& where, std::vector<Problem>& problems) {
-  const OrderEntry order = said.value_or(rows);
+Tiling tiling_of(const SimtGemm& gemm) {
+  return {gemm.m, gemm.n, gemm.batch, {gemm.tile[0], gemm.tile[1]}};
+}
+
+Tiling tiling_of(const Sm80Gemm& gemm) {
+  return {gemm.m, gemm.n, gemm.batch, {gemm.tile[0], gemm.tile[1]}};
+}
+
+// Of clusters, whose blocks take the tiles side by side.
+Tiling tiling_of(const Sm90Gemm& gemm) {
+  return {gemm.m, gemm.n, gemm.batch, gemm.cluster_tile(),
+          gemm.segments ? gemm.segments->count : Int(0)};
+}
+
+std::optional<TileOrder> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
+                                     const std::optional<TileOrder>& said, int rows,
+                                     const Span& where, std::vector<Problem>& problems) {
+  // Groups have every tile once, whatever the sizes (tile_order.h). A layout of a script is tried.
+  const TileOrder order = said.value_or(RowGroups{rows});
   const auto* layout = std::get_if<Layout>(&order);
-  if (!layout) return grouped(kernel, tiling, std::get<int>(order));
-  return check_order(kernel, tiling, *layout, where, problems) ? std::optional(*layout)
-                                                               : std::nullopt;
+  if (layout && !check_order(kernel, tiling, *layout, where, problems)) return std::nullopt;
+  return order;
 }
 
 std::vector<TileAxis> tile_axes(const Tiling& tiling) {

@@ -8,6 +8,7 @@
 
 #include "backend/plan/plan.h"
 #include "backend/plan/schedule/schedule.h"
+#include "backend/plan/schedule/tile_order.h"
 
 namespace lay::plan {
 
@@ -19,16 +20,9 @@ struct Tiling {
   Int segments = 0;  // that the rows lie in: each may take one row of tiles more
 };
 
-// Groups of `usual_rows` rows of tiles: down a group's rows, then along n, then the next group,
-// then batches. Neighbouring blocks share operands in L2.
-//   (8, tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
+// Rows of tiles in a group where nothing is said: tiles that are taken together share operands in
+// L2.
 constexpr int usual_rows = 8;
-Layout default_order(const sema::Kernel& kernel, const Tiling& tiling, int rows = usual_rows);
-
-// The same for clusters that each take tile after tile, which find as many tiles each only if few
-// of the places in the order lie outside the output: no more rows than there are.
-//   (min(8,tiles_m), tiles_n, ceil_div(tiles_m,8)) : (1@0, 1@1, 8@0)
-Layout persistent_order(const sema::Kernel& kernel, const Tiling& tiling, int rows);
 
 // Rows of a group for clusters where nothing is said: eight. Large tiles of at least 512 rows, from
 // 512 x 168 elements on, go in rows of four: what clusters have at a time is then about as high as
@@ -58,16 +52,20 @@ struct OrderFault {
 std::optional<OrderFault> order_fault(const sema::Kernel& kernel, const Layout& order,
                                       const std::vector<TileAxis>& axes);
 
-// The layout that a schedule says, or groups of as many rows as it says, else of `rows`, by one of
-// the functions above. Nothing, and a problem "schedule-rasterization" at `where`, if the layout
-// does not map blocks to tiles or does not visit every tile exactly once.
-using Grouped = Layout (*)(const sema::Kernel& kernel, const Tiling& tiling, int rows);
-std::optional<Layout> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
-                                  const std::optional<OrderEntry>& said, Grouped grouped, int rows,
-                                  const Span& where, std::vector<Problem>& problems);
+// The order that a schedule says, else groups of `rows`. Nothing, and a problem
+// "schedule-rasterization" at `where`, if a layout does not map blocks to tiles or does not visit
+// every tile exactly once.
+std::optional<TileOrder> taken_order(const sema::Kernel& kernel, const Tiling& tiling,
+                                     const std::optional<TileOrder>& said, int rows,
+                                     const Span& where, std::vector<Problem>& problems);
 
-// Tiles along an index, and rows of tiles.
+// Tiles along an index; and along every coordinate: m, n, then batches.
 Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);
-Int rows_of_tiles(const sema::Kernel& kernel, const Tiling& tiling);
+std::vector<Int> tile_grid(const sema::Kernel& kernel, const Tiling& tiling);
+
+// How the tiles of a plan lie, in units of which its order is.
+Tiling tiling_of(const SimtGemm& gemm);
+Tiling tiling_of(const Sm80Gemm& gemm);
+Tiling tiling_of(const Sm90Gemm& gemm);
 
 }  // namespace lay::plan

@@ -83,7 +83,7 @@ std::optional<Layout> plain_layout(const Value& value) {
 // Reads `rasterization` and `group_m`, two ways to state the order of tiles. Returns false for an
 // entry of another key.
 // The layout is checked later, against the tile (order.h).
-bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<OrderEntry>& into,
+bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<TileOrder>& into,
                         std::vector<Problem>& problems) {
   if (entry.key != "rasterization" && entry.key != "group_m") return false;
   // Both would set the same member: the second one is refused, whichever comes first.
@@ -98,7 +98,7 @@ bool read_rasterization(const sema::ScheduleEntry& entry, std::optional<OrderEnt
                         {}});
   } else if (entry.key == "group_m") {
     if (const auto rows = number(entry.value, 1, largest)) {
-      into = *rows;
+      into = RowGroups{*rows};
     } else {
       misfit(entry, "a number of rows of tiles, 1 to " + std::to_string(largest), problems);
     }

@@ -30,16 +30,12 @@ struct ScheduleHead {
   }
 };
 
-// How tiles are visited: block or cluster -> (tile m, tile n), or the rows of tiles in a
-// group, groups one after the other.
-using OrderEntry = std::variant<Layout, int>;
-
 struct SimtSchedule : ScheduleHead {
   std::optional<std::array<int, 3>> tile;
   std::optional<std::array<int, 4>> groups;
   std::optional<std::array<int, 3>> lane_tile;
   std::optional<Layout> lanes;
-  std::optional<OrderEntry> order;
+  std::optional<TileOrder> order;
   std::optional<AnyLayout> shared_a, shared_b;
   int stages = 2;  // more: a ring that TMA fills
 };
@@ -56,7 +52,7 @@ struct TensorSchedule : ScheduleHead {
                          // the output's columns
   std::optional<bool> alternate_k;  // every other tile of a cluster goes through K from its end
   std::optional<int> stages;
-  std::optional<OrderEntry> order;
+  std::optional<TileOrder> order;
   std::optional<AnyLayout> shared_a, shared_b;
   // `repack`: the operands of the instruction that a first launch copies, and in what accesses.
   std::optional<Width> repack_a, repack_b;

@@ -253,9 +253,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
       accumulator_layout(gemm.tile, gemm.groups, gemm.lanes, gemm.lane_grid, gemm.lane_tile);
   if (!check_cover(gemm, schedule, problems) || !check_size(gemm, schedule, problems))
     return std::nullopt;
-  const Tiling tiling{gemm.m, gemm.n, gemm.batch, {gemm.tile[0], gemm.tile[1]}};
-  // The grid has a block a place: the order may name a constant number of rows.
-  const auto order = taken_order(kernel, tiling, schedule.order, default_order, usual_rows,
+  const auto order = taken_order(kernel, tiling_of(gemm), schedule.order, usual_rows,
                                  schedule.at("rasterization"), problems);
   if (!order) return std::nullopt;
   gemm.order = *order;

@@ -151,8 +151,7 @@ bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<A
 }
 
 bool Shaper::choose_order() {
-  const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, {gemm_.tile[0], gemm_.tile[1]}};
-  const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, default_order, usual_rows,
+  const auto order = taken_order(at_.kernel, tiling_of(gemm_), at_.schedule.order, usual_rows,
                                  at_.schedule.at("rasterization"), at_.problems);
   if (order) gemm_.order = *order;
   return order.has_value();

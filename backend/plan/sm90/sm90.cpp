@@ -410,9 +410,8 @@ std::optional<Sm90Gemm> Shaper::run() {
   choose_split(gemm_);
   // Tiles that a mask empties have no products: only their zeros are stored.
   if (!gemm_.segments) gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
-  const Tiling tiling{gemm_.m, gemm_.n, gemm_.batch, gemm_.cluster_tile(),
-                      gemm_.segments ? gemm_.segments->count : Int(0)};
-  const auto order = taken_order(at_.kernel, tiling, at_.schedule.order, persistent_order,
+  const Tiling tiling = tiling_of(gemm_);
+  const auto order = taken_order(at_.kernel, tiling, at_.schedule.order,
                                  rows_for_clusters(tiling, gemm_.mask.has_value()),
                                  at_.schedule.at("rasterization"), at_.problems);
   if (!order) return std::nullopt;

@@ -253,7 +253,7 @@ TEST_CASE("scaled products: a wrong scale is found") {
            "n_first + at((2,2):(1,8), e)", "out-of-bounds"},
           {"the columns' scales in place of one another", "scale1[at((2,2):(1,0), v)",
            "scale1[at((2,2):(0,1), v)", "element"},
-          {"sums that are added twice", "        fill acc = 0.0", "        fill scale1 = 0.0",
+          {"sums that are added twice", "      fill acc = 0.0", "      fill scale1 = 0.0",
            "element"},
       });
   planted("sm80_tiles", {17, 9, 301},

@@ -1,0 +1,95 @@
+// The order in which blocks, or clusters, take the tiles of the output.
+//
+// The tiles are a grid of R rows, C columns and batches, with a number of places of the order, one
+// for each block or each turn of a cluster.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "frontend/algebra/layouts/layout.h"
+
+namespace lay::plan {
+
+// Rows of tiles in ceil_div(R, rows) groups: down the rows of a group, then along n, then
+// the next group, then batches. Heights differ by one row at most, and the higher groups come
+// first: of at most 8 rows, 17 rows make groups of 6, 6 and 5. Tiles that are taken together share
+// rows of A and columns of B in L2.
+//
+// Law: the places are 0 .. R * C * batches - 1, and each is a tile of its own.
+struct RowGroups {
+  int rows = 1;  // of a group, at most; from 1 on
+  friend bool operator==(const RowGroups&, const RowGroups&) = default;
+};
+
+// Groups, or a layout, place -> (tile m, tile n, batch...) with basis strides, whose places outside
+// the grid are empty: a block there ends, a cluster takes its next one.
+using TileOrder = std::variant<RowGroups, Layout>;
+
+// "groups of at most 8 rows", or the layout.
+std::string to_string(const TileOrder& order);
+
+// The key and the value of the schedule entry that says it: `group_m` or `rasterization`.
+std::pair<std::string, std::string> order_entry(const TileOrder& order);
+
+// The places of an order over a grid with these extents: R, C, then batches.
+Int places(const TileOrder& order, const std::vector<Int>& grid);
+
+// The grid of one batch in groups, in numbers or in terms of a kernel. R and C are not 0.
+//
+// The first places are those of the higher groups, by (low + 1, C, R % groups):(1@0,1@1,(low +
+// 1)@0); the rest are (low, C, groups - R % groups):(1@0,1@1,low@0), `high_rows` below.
+template <class Number>
+struct GroupedRows {
+  Number columns;
+  Number low;                     // rows of a group that is not one of the higher ones
+  Number high_rows, high_places;  // that all of the higher ones have
+};
+
+// `let(name, value)` is the value, named where a kernel computes it.
+template <class Number, class Let>
+GroupedRows<Number> grouped_rows(const Number& rows, const Number& columns, RowGroups most,
+                                 Let let) {
+  const Number groups = let("groups", (rows + (most.rows - 1)) / most.rows);
+  const Number low = let("low_rows", rows / groups);
+  const Number high_rows = let("high_rows", (rows - low * groups) * (low + 1));
+  return {columns, low, high_rows, let("high_places", high_rows * columns)};
+}
+
+// The tile (m, n) at a place; `select(condition, a, b)` is a where the condition holds, else b.
+template <class Number, class Let, class Select>
+std::array<Number, 2> tile_at(const GroupedRows<Number>& grid, const Number& place, Let let,
+                              Select select) {
+  const auto is_low = place >= grid.high_places;
+  const Number height = let("height", select(is_low, grid.low, grid.low + 1));
+  const Number part = let("place", place - select(is_low, grid.high_places, 0));
+  const Number column = let("column", part / height);
+  const Number group = let("group", column / grid.columns);
+  const Number first = group * height + select(is_low, grid.high_rows, 0);
+  return {first + (part - column * height), column - group * grid.columns};
+}
+
+// The tile (m, n, batch...) at a place of an order over a grid of numbers; nothing where the place
+// is empty.
+class TilePlaces {
+ public:
+  // Every extent is at least 1. Refusal: more places than 64 bits count, or "too-many", more than
+  // 2^20 places of a layout.
+  TilePlaces(const TileOrder& order, std::vector<std::int64_t> grid);
+
+  std::int64_t size() const { return size_; }
+  std::optional<std::vector<std::int64_t>> at(std::int64_t place) const;
+
+ private:
+  std::vector<std::int64_t> grid_;
+  std::int64_t size_ = 0;
+  std::optional<GroupedRows<std::int64_t>> groups_;
+  std::vector<std::vector<std::int64_t>> listed_;  // of a layout, by coordinate and place
+};
+
+}  // namespace lay::plan

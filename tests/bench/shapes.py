@@ -1,0 +1,175 @@
+"""Problems drawn from a seed, beside cuBLASLt, untuned (tests/bench/shapes.sh):
+
+  tests/bench/shapes.py SEED [--lay LAY]... [--count N] [--rounds N] [--milliseconds X] [CLASS...]
+
+Prints a line for each problem, and of each class the geometric mean of the ratios to the best of
+cuBLASLt's algorithms, the 10th percentile and the worst; then the worst ten. A ratio above 1 means
+that Lay is faster. Of several binaries each is measured on every problem, one after the other, and
+the lines after the first one's have their time by the first one's too.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+# N, K of the linear layers of known language models.
+LAYERS = [(4096, 4096), (11008, 4096), (4096, 11008), (14336, 4096), (4096, 14336), (6144, 4096),
+          (28672, 4096), (8192, 8192), (10240, 8192), (28672, 8192), (8192, 28672), (5120, 5120),
+          (13824, 5120), (5120, 13824), (3584, 3584), (18944, 3584), (3584, 18944), (2048, 7168),
+          (7168, 2048), (1536, 7168), (24576, 1536), (2048, 2048), (8192, 2048), (2048, 8192),
+          (1280, 8192), (896, 896), (4864, 896), (152064, 3584)]
+ORDERS = ("tt", "tn", "nt", "nn")
+
+
+def log_uniform(draw, low, high, step=1):
+    """A multiple of the step between the two, of which each factor of two is as likely."""
+    value = math.exp(draw.uniform(math.log(low), math.log(high)))
+    return max(step, round(value / step) * step)
+
+
+def layer(draw, rows):
+    n, k = draw.choice(LAYERS)
+    return {"M": draw.choice(rows), "N": n, "K": k}
+
+
+def multiples(draw, low=64, high=8192, step=8):
+    return {each: log_uniform(draw, low, high, step) for each in "MNK"}
+
+
+def odd(draw):
+    return {each: log_uniform(draw, 64, 8192) | 1 for each in "MNK"}
+
+
+def batched(draw):
+    sizes = {each: log_uniform(draw, 32, 2048, 8) for each in "MNK"}
+    most = max(2, min(256, int(2e11 / math.prod(sizes.values()))))
+    return {**sizes, "L": log_uniform(draw, 2, most)}
+
+
+# By class: the kernels it draws from, as script and name, and its sizes.
+CLASSES = {
+    "prefill": ((("hopper", "tt"), ("hopper", "half")),
+                lambda draw: layer(draw, (512, 1024, 2048, 3072, 4096, 8192, 16384))),
+    "decode": ((("hopper", "tt"), ("hopper", "half")),
+               lambda draw: layer(draw, (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384))),
+    "multiples": ((("hopper", "tt"), ("hopper", "half")), multiples),
+    "odd": ((("hopper", "tt"),), odd),
+    "orders": (tuple(("hopper", each) for each in ORDERS[1:]), multiples),
+    "wide": ((("hopper", "to_f32"),), multiples),
+    "types": (tuple(("hopper", each) for each in ("of_e4m3", "of_s8", "of_tf32")),
+              lambda draw: multiples(draw, step=16)),
+    "fused": (tuple(("hopper", each) for each in ("activated", "residual", "causal")), multiples),
+    "batched": ((("hopper", "batched"),), batched),
+    "f32": (tuple(("sgemm", "sgemm_" + each) for each in ORDERS),
+            lambda draw: multiples(draw, high=4096)),
+}
+LINE = "%-10s %-14s %-28s %-26s %10s %10s  %6s  %s"
+
+
+def problems(seed, name, count):
+    draw = random.Random("%s %s" % (seed, name))
+    kernels, sizes = CLASSES[name]
+    return [(draw.choice(kernels), sizes(draw)) for _ in range(count)]
+
+
+def measure(lay, options, kernel, sizes):
+    """The median of Lay in us and its variant, and of each of cuBLASLt; or why there is none."""
+    script, name = kernel
+    command = [lay, "bench", str(HERE / (script + ".lay")), "--kernel", name, "--json",
+               "--triton-seconds", "0", "--torch-seconds", "0", "--algorithms", "8",
+               "--rounds", str(options.rounds), "--milliseconds", str(options.milliseconds),
+               "--set", "beta=0", "--set", "alpha=1"]
+    if script != "sgemm":
+        del command[-4:]
+    command += ["--size", ",".join("%s=%d" % each for each in sizes.items())]
+    run = subprocess.run(command, capture_output=True, text=True)
+    try:
+        result = json.loads(run.stdout)["results"][0]
+    except (ValueError, KeyError, IndexError):
+        return None, None, (run.stderr.strip().splitlines() or ["no output"])[-1]
+    ours = theirs = None
+    why = result.get("failure", "")
+    for row in result.get("rows", ()):
+        if "failure" in row or not row.get("right"):
+            why = row.get("failure") or "%s: %s" % (row["name"], row.get("verdict"))
+        elif row["side"] == "lay":
+            ours = row
+        elif theirs is None or row["ms"] < theirs["ms"]:
+            theirs = row
+    return ours, theirs, why
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def summary(name, values):
+    low = sorted(values)[len(values) // 10]
+    return "%-10s %3d problems  geometric mean %.3f  10th percentile %.3f  worst %.3f" % (
+        name, len(values), mean(values), low, min(values))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seed")
+    parser.add_argument("classes", nargs="*", metavar="class", help=", ".join(CLASSES))
+    parser.add_argument("--lay", action="append", help="the binary (default build/lay)")
+    parser.add_argument("--count", type=int, default=20, help="problems of a class (default 20)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--milliseconds", type=float, default=10)
+    options = parser.parse_intermixed_args()
+    unknown = set(options.classes) - set(CLASSES)
+    if unknown:
+        parser.error("no class %s; classes are %s" % (", ".join(unknown), ", ".join(CLASSES)))
+    binaries = options.lay or ["build/lay"]
+    print(LINE % ("class", "kernel", "sizes", "variant", "us", "cuBLASLt", "ratio", ""))
+    measured, failed, beside = {}, 0, []
+    for name in options.classes or CLASSES:
+        for kernel, sizes in problems(options.seed, name, options.count):
+            text = " ".join("%s=%d" % each for each in sizes.items())
+            first = None
+            for binary in binaries:
+                ours, theirs, why = measure(binary, options, kernel, sizes)
+                if not ours or not theirs:
+                    failed += 1
+                    print(LINE % (name, kernel[1], text, "-", "", "", "", why), flush=True)
+                    continue
+                ratio = theirs["ms"] / ours["ms"]
+                more = ""
+                if first:
+                    more = "%.3f of the first binary's time" % (ours["ms"] / first["ms"])
+                    beside.append(first["ms"] / ours["ms"])
+                first = first or ours
+                print(LINE % (name, kernel[1], text, ours["name"].removeprefix("lay "),
+                              "%.2f" % (ours["ms"] * 1e3), "%.2f" % (theirs["ms"] * 1e3),
+                              "%.3f" % ratio, more), flush=True)
+                measured.setdefault((name, binary), []).append((ratio, kernel[1], text, ours))
+    print()
+    for (name, binary), rows in measured.items():
+        print(summary(name, [row[0] for row in rows]) +
+              ("  %s" % binary if len(binaries) > 1 else ""))
+    for binary in binaries:
+        rows = [row for (_, of), all in measured.items() if of == binary for row in all]
+        if not rows:
+            continue
+        print(summary("all", [row[0] for row in rows]) +
+              ("  %s" % binary if len(binaries) > 1 else ""))
+        print("the worst:")
+        for ratio, kernel, text, ours in sorted(rows, key=lambda row: row[0])[:10]:
+            print("  %.3f  %-14s %-28s %s" % (ratio, kernel, text,
+                                              ours["name"].removeprefix("lay ")))
+    if beside:
+        print("speed of the last binary by the first: geometric mean %.3f, least %.3f" % (
+            mean(beside), min(beside)))
+    if failed:
+        print("%d without a result" % failed)
+    sys.exit(1 if failed else 0)
+
+
+main()
