@@ -86,8 +86,9 @@ lay_rows_sm80(
   const int groups_ = (tile_rows_ + 7) / 8;
   const int low_rows_ = tile_rows_ / groups_;
   const int high_rows_ = (tile_rows_ - low_rows_ * groups_) * (low_rows_ + 1);
+  const int high_ = low_rows_ + 1;
   const int high_places_ = high_rows_ * tile_columns_;
-  const int height_ = block_x >= high_places_ ? low_rows_ : low_rows_ + 1;
+  const int height_ = block_x >= high_places_ ? low_rows_ : high_;
   const int place_ = block_x - (block_x >= high_places_ ? high_places_ : 0);
   const int column_ = place_ / height_;
   const int group_ = column_ / tile_columns_;

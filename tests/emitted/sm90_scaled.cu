@@ -192,6 +192,10 @@ lay_scaled_blocks_sm90(
   const int groups_ = (tile_rows_ + 7) / 8;
   const int low_rows_ = tile_rows_ / groups_;
   const int high_rows_ = (tile_rows_ - low_rows_ * groups_) * (low_rows_ + 1);
+  const int inverse_of_columns_ = 2147483647 / tile_columns_;
+  const int inverse_of_low_ = 2147483647 / low_rows_;
+  const int high_ = low_rows_ + 1;
+  const int inverse_of_high_ = 2147483647 / high_;
   const int high_places_ = high_rows_ * tile_columns_;
   const int tiles_ = tile_rows_ * tile_columns_;
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -202,10 +206,13 @@ lay_scaled_blocks_sm90(
       if (elect_one()) {
         // cluster -> tile: groups of at most 8 rows
         for (int tile_ = block_x / 2; tile_ < tiles_; tile_ += clusters_) {
-          const int height_ = tile_ >= high_places_ ? low_rows_ : low_rows_ + 1;
+          const int height_ = tile_ >= high_places_ ? low_rows_ : high_;
+          const int inverse_of_height_ = tile_ >= high_places_ ? inverse_of_low_ : inverse_of_high_;
           const int place_ = tile_ - (tile_ >= high_places_ ? high_places_ : 0);
-          const int column_ = place_ / height_;
-          const int group_ = column_ / tile_columns_;
+          const int estimate_ = (int)((long long)place_ * inverse_of_height_ / 2147483648LL);
+          const int column_ = estimate_ + (place_ - estimate_ * height_ >= height_ ? 1 : 0);
+          const int estimate_2_ = (int)((long long)column_ * inverse_of_columns_ / 2147483648LL);
+          const int group_ = estimate_2_ + (column_ - estimate_2_ * tile_columns_ >= tile_columns_ ? 1 : 0);
           const int tile_m_ = group_ * height_ + (tile_ >= high_places_
               ? high_rows_ : 0) + place_ - column_ * height_;
           const int tile_n_ = column_ - group_ * tile_columns_;
@@ -244,10 +251,13 @@ lay_scaled_blocks_sm90(
     const int staged_column_ = thread % 128 / 16 % 2 * 8;
     // cluster -> tile: groups of at most 8 rows
     for (int tile_ = block_x / 2; tile_ < tiles_; tile_ += clusters_) {
-      const int height_ = tile_ >= high_places_ ? low_rows_ : low_rows_ + 1;
+      const int height_ = tile_ >= high_places_ ? low_rows_ : high_;
+      const int inverse_of_height_ = tile_ >= high_places_ ? inverse_of_low_ : inverse_of_high_;
       const int place_ = tile_ - (tile_ >= high_places_ ? high_places_ : 0);
-      const int column_2_ = place_ / height_;
-      const int group_ = column_2_ / tile_columns_;
+      const int estimate_ = (int)((long long)place_ * inverse_of_height_ / 2147483648LL);
+      const int column_2_ = estimate_ + (place_ - estimate_ * height_ >= height_ ? 1 : 0);
+      const int estimate_2_ = (int)((long long)column_2_ * inverse_of_columns_ / 2147483648LL);
+      const int group_ = estimate_2_ + (column_2_ - estimate_2_ * tile_columns_ >= tile_columns_ ? 1 : 0);
       const int tile_m_ = group_ * height_ + (tile_ >= high_places_
           ? high_rows_ : 0) + place_ - column_2_ * height_;
       const int tile_n_ = column_2_ - group_ * tile_columns_;

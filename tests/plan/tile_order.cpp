@@ -57,8 +57,8 @@ TEST_CASE("groups of rows have every tile once, in groups of nearly equal height
     }
   }
   // 98 rows: seven groups of eight, then six of seven.
-  const auto grouped = grouped_rows(std::int64_t{98}, std::int64_t{3}, RowGroups{8},
-                                    [](const char*, std::int64_t value) { return value; });
+  PlainArithmetic numbers;
+  const auto grouped = grouped_rows(numbers, std::int64_t{98}, std::int64_t{3}, RowGroups{8});
   CHECK(grouped.low == 7);
   CHECK(grouped.high_rows == 56);
   CHECK(grouped.high_places == 168);

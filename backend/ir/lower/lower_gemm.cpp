@@ -103,7 +103,8 @@ void GemmLowering::run() {
                       gemm_.blocks_per_sm};
   // A block has one tile. Both roles of a ring bind it for themselves.
   const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
-    TileScheduler(declared_, gemm_.order, tiling).with_tile(b_.special(Builtin::block_x), then);
+    TileScheduler(declared_, gemm_.order, tiling, TileScheduler::Tiles::one)
+        .with_tile(b_.special(Builtin::block_x), then);
   };
   if (gemm_.ring()) return run_ring(with_its_tile);
   b_.role("all", 0, threads,

@@ -102,7 +102,7 @@ void Sm80Lowering::run() {
                       gemm_.threads(),
                       1};
   b_.role("all", 0, gemm_.threads(), [&] {
-    TileScheduler(declared_, gemm_.order, tiling)
+    TileScheduler(declared_, gemm_.order, tiling, TileScheduler::Tiles::one)
         .with_tile(b_.special(Builtin::block_x),
                    [&](const std::vector<Term>& tile) { body(tile); });
   });

@@ -164,7 +164,8 @@ void Sm90Lowering::prologue() {
 }
 
 void Sm90Lowering::schedule_tiles(std::optional<Term> tile_rows) {
-  scheduler_.emplace(declared_, gemm_.order, plan::tiling_of(gemm_), tile_rows);
+  scheduler_.emplace(declared_, gemm_.order, plan::tiling_of(gemm_), TileScheduler::Tiles::many,
+                     tile_rows);
   tiles_ = b_.let(declared_.name("tiles"), scheduler_->places());
 }
 

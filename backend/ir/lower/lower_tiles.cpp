@@ -8,9 +8,47 @@
 
 namespace lay::ir {
 
+namespace {
+
+constexpr std::int64_t two_to_31 = std::int64_t{1} << 31;
+
+bool is_known(const Term& term) {
+  return std::holds_alternative<Constant>(term.builder->kernel.expr(term).node);
+}
+
+}  // namespace
+
+Term TermArithmetic::let(const char* name, Term value) {
+  const bool is_variable = std::holds_alternative<VarRef>(b_.kernel.expr(value).node);
+  return is_known(value) || is_variable ? value : b_.let(declared_.name(name), value);
+}
+
+TermArithmetic::Divisor TermArithmetic::divisor(const char* name, Term value) {
+  value = let(name, value);
+  // The compiler divides by what is known in its own way.
+  if (!again_ || is_known(value)) return {value, {}};
+  return {value,
+          let((std::string("inverse_of_") + name).c_str(), b_.constant(two_to_31 - 1) / value)};
+}
+
+TermArithmetic::Divisor TermArithmetic::select(Term condition, const Divisor& a, const Divisor& b) {
+  const Term value = let("height", b_.select(condition, a.value, b.value));
+  if (!a.inverse.builder || !b.inverse.builder) return divisor("height", value);
+  return {value, let("inverse_of_height", b_.select(condition, a.inverse, b.inverse))};
+}
+
+Term TermArithmetic::divide(const char* name, Term value, const Divisor& by) {
+  if (!by.inverse.builder) return let(name, value / by.value);
+  const auto wide = [&](Term term) { return b_.cast(term, ElementType::s64); };
+  const Term estimate =
+      let("estimate", b_.cast(wide(value) * wide(by.inverse) / two_to_31, ElementType::s32));
+  const Term is_more = value - estimate * by.value >= by.value;
+  return let(name, estimate + b_.select(is_more, operand(value, 1), operand(value, 0)));
+}
+
 TileScheduler::TileScheduler(Declared& declared, const plan::TileOrder& order,
-                             const plan::Tiling& tiling, std::optional<Term> tile_rows)
-    : declared_(declared), b_(declared.b), order_(order) {
+                             const plan::Tiling& tiling, Tiles tiles, std::optional<Term> tile_rows)
+    : declared_(declared), b_(declared.b), order_(order), by_(declared, tiles == Tiles::many) {
   declared_.from(declared_.kernel.where, "tiles: " + plan::to_string(order_));
   names_ = {declared_.name("tile_m"), declared_.name("tile_n")};
   for (const sema::IndexId index : tiling.batch) names_.push_back(declared_.index_name(index));
@@ -22,20 +60,14 @@ TileScheduler::TileScheduler(Declared& declared, const plan::TileOrder& order,
     places_ = b_.size(size(std::get<Layout>(order_)));
     return;
   }
-  grid_[0] = let("tile_rows", grid_[0]);
-  grid_[1] = let("tile_columns", grid_[1]);
-  groups_ = plan::grouped_rows(grid_[0], grid_[1], *groups,
-                               [&](const char* name, Term value) { return let(name, value); });
-  of_batch_ = grid_[0] * grid_[1];
-  places_ = of_batch_;
-  for (size_t i = 2; i < grid_.size(); ++i) places_ = places_ * grid_[i];
-}
-
-// A variable, but for what is known or a variable already.
-Term TileScheduler::let(const std::string& name, Term value) {
-  const auto& node = b_.kernel.expr(value).node;
-  if (std::holds_alternative<Constant>(node) || std::holds_alternative<VarRef>(node)) return value;
-  return b_.let(declared_.name(name), value);
+  grid_[0] = by_.let("tile_rows", grid_[0]);
+  grid_[1] = by_.let("tile_columns", grid_[1]);
+  groups_ = plan::grouped_rows(by_, grid_[0], grid_[1], *groups);
+  places_ = grid_[0] * grid_[1];
+  for (size_t i = 2; i < grid_.size(); ++i) {
+    batches_.push_back(by_.divisor("batch", i == 2 ? places_ : grid_[i - 1]));
+    places_ = places_ * grid_[i];
+  }
 }
 
 void TileScheduler::with_tile(Term place,
@@ -50,21 +82,18 @@ void TileScheduler::with_tile(Term place,
 }
 
 std::vector<Term> TileScheduler::in_groups(Term place) {
-  std::vector<Term> tile(2);
-  if (grid_.size() > 2) {
-    Term batch = let("batch", place / of_batch_);
-    place = place - batch * of_batch_;
-    for (size_t i = 2; i < grid_.size(); ++i) {
-      const bool last = i + 1 == grid_.size();
-      tile.push_back(last ? batch : batch % grid_[i]);
-      if (!last) batch = batch / grid_[i];
-    }
+  // The digits of the place, m and n together as the fastest one.
+  std::vector<Term> digits;
+  Term rest = place;
+  for (const TermArithmetic::Divisor& below : batches_) {
+    const Term above = by_.divide("batches", rest, below);
+    digits.push_back(rest - above * below.value);
+    rest = above;
   }
-  const auto [m, n] = plan::tile_at(
-      *groups_, place, [&](const char* name, Term value) { return let(name, value); },
-      [&](Term condition, Term a, auto b) { return b_.select(condition, a, operand(a, b)); });
-  tile[0] = m;
-  tile[1] = n;
+  digits.push_back(rest);
+  const auto [m, n] = plan::tile_at(by_, *groups_, digits[0]);
+  std::vector<Term> tile{m, n};
+  tile.insert(tile.end(), digits.begin() + 1, digits.end());
   return tile;
 }
 

@@ -11,13 +11,44 @@
 
 namespace lay::ir {
 
+// The arithmetic of tile_order.h on terms of a kernel. What is divided by again and again is
+// divided by its inverse, since a division takes as long as the first loads of a tile:
+//   inverse = (2^31 - 1) / d,  estimate = v * inverse / 2^31,  v / d is the estimate or one more
+// for each v below 2^31, because v / d - v * inverse / 2^31 <= v / 2^31 < 1.
+class TermArithmetic {
+ public:
+  using Number = Term;
+  struct Divisor {
+    Term value, inverse;
+  };
+  // `again`: by inverses.
+  TermArithmetic(Declared& declared, bool again)
+      : declared_(declared), b_(declared.b), again_(again) {}
+
+  // A variable, but for what is known or a variable already.
+  Term let(const char* name, Term value);
+  Divisor divisor(const char* name, Term value);
+  Term divide(const char* name, Term value, const Divisor& by);
+  Term select(Term condition, Term a, Term b) { return b_.select(condition, a, b); }
+  Term select(Term condition, Term a, int b) { return b_.select(condition, a, operand(a, b)); }
+  Divisor select(Term condition, const Divisor& a, const Divisor& b);
+  Term number(const Divisor& by) const { return by.value; }
+
+ private:
+  Declared& declared_;
+  Builder& b_;
+  bool again_;
+};
+
 // An order over the grid of tiles (tile_order.h) as statements: what all tiles share is computed
 // where it is made, the rest where a tile is taken.
 class TileScheduler {
  public:
+  // That a block takes.
+  enum class Tiles { one, many };
   // `tile_rows`: the rows of the grid, where they are not those of the tiling. Not 0.
   TileScheduler(Declared& declared, const plan::TileOrder& order, const plan::Tiling& tiling,
-                std::optional<Term> tile_rows = {});
+                Tiles tiles, std::optional<Term> tile_rows = {});
 
   // The places of the order.
   Term places() const { return places_; }
@@ -29,15 +60,16 @@ class TileScheduler {
  private:
   std::vector<Term> in_groups(Term place);
   std::vector<Term> by_layout(const Layout& layout, Term place);
-  Term let(const std::string& name, Term value);
 
   Declared& declared_;
   Builder& b_;
   const plan::TileOrder& order_;
   std::vector<std::string> names_;  // of the coordinates
   std::vector<Term> grid_;          // tiles along each coordinate
-  std::optional<plan::GroupedRows<Term>> groups_;
-  Term of_batch_, places_;
+  TermArithmetic by_;
+  std::optional<plan::GroupedRows<TermArithmetic>> groups_;
+  std::vector<TermArithmetic::Divisor> batches_;  // the tiles of a batch, then extents of batches
+  Term places_;
 };
 
 // The blocks of a launch with one tile each.

@@ -29,15 +29,6 @@ Int places(const TileOrder& order, const std::vector<Int>& grid) {
   return all;
 }
 
-namespace {
-
-// Numbers need no names.
-std::int64_t named(const char*, std::int64_t value) {
-  return value;
-}
-
-}  // namespace
-
 TilePlaces::TilePlaces(const TileOrder& order, std::vector<std::int64_t> grid)
     : grid_(std::move(grid)) {
   if (const auto* layout = std::get_if<Layout>(&order)) {
@@ -47,7 +38,8 @@ TilePlaces::TilePlaces(const TileOrder& order, std::vector<std::int64_t> grid)
     size_ = static_cast<std::int64_t>(listed_.at(0).size());
     return;
   }
-  groups_ = grouped_rows(grid_.at(0), grid_.at(1), std::get<RowGroups>(order), named);
+  PlainArithmetic numbers;
+  groups_ = grouped_rows(numbers, grid_.at(0), grid_.at(1), std::get<RowGroups>(order));
   size_ = places(order, std::vector<Int>(grid_.begin(), grid_.end())).value();
 }
 
@@ -56,9 +48,9 @@ std::optional<std::vector<std::int64_t>> TilePlaces::at(std::int64_t place) cons
   if (groups_) {
     // Batches are the slowest digits of a place, m and n those of the rest.
     const std::int64_t of_batch = grid_[0] * grid_[1];
-    const auto [m, n] =
-        tile_at(*groups_, place % of_batch, named,
-                [](bool condition, std::int64_t a, std::int64_t b) { return condition ? a : b; });
+    // The digits of a kernel, in numbers.
+    PlainArithmetic numbers;
+    const auto [m, n] = tile_at(numbers, *groups_, place % of_batch);
     tile = {m, n};
     std::int64_t batches = place / of_batch;
     for (std::size_t axis = 2; axis < grid_.size(); ++axis) {

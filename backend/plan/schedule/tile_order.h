@@ -40,39 +40,58 @@ std::pair<std::string, std::string> order_entry(const TileOrder& order);
 // The places of an order over a grid with these extents: R, C, then batches.
 Int places(const TileOrder& order, const std::vector<Int>& grid);
 
-// The grid of one batch in groups, in numbers or in terms of a kernel. R and C are not 0.
+// The grid of one batch in groups, by an arithmetic of numbers or of terms of a kernel:
 //
-// The first places are those of the higher groups, by (low + 1, C, R % groups):(1@0,1@1,(low +
-// 1)@0); the rest are (low, C, groups - R % groups):(1@0,1@1,low@0), `high_rows` below.
-template <class Number>
+//   Number, Divisor             a number, and one that is divided by again and again
+//   let(name, number)           the number, named where a kernel computes it
+//   divisor(name, number)       of a number from 1 on
+//   divide(name, number, by)    the quotient by a divisor, rounded down
+//   select(condition, a, b)     a where the condition holds, else b, of numbers and of divisors
+//   number(divisor)             itself
+//
+// R and C are not 0. The first places are those of the higher groups, by (low + 1, C, R %
+// groups):(1@0,1@1,(low + 1)@0); the rest are (low, C, groups - R % groups):(1@0,1@1,low@0),
+// `high_rows` below.
+template <class Arithmetic>
 struct GroupedRows {
-  Number columns;
-  Number low;                     // rows of a group that is not one of the higher ones
-  Number high_rows, high_places;  // that all of the higher ones have
+  typename Arithmetic::Divisor columns;
+  typename Arithmetic::Divisor low, high;              // rows of a group
+  typename Arithmetic::Number high_rows, high_places;  // that all of the higher ones have
 };
 
-// `let(name, value)` is the value, named where a kernel computes it.
-template <class Number, class Let>
-GroupedRows<Number> grouped_rows(const Number& rows, const Number& columns, RowGroups most,
-                                 Let let) {
-  const Number groups = let("groups", (rows + (most.rows - 1)) / most.rows);
-  const Number low = let("low_rows", rows / groups);
-  const Number high_rows = let("high_rows", (rows - low * groups) * (low + 1));
-  return {columns, low, high_rows, let("high_places", high_rows * columns)};
+template <class Arithmetic, class Number = typename Arithmetic::Number>
+GroupedRows<Arithmetic> grouped_rows(Arithmetic& by, const Number& rows, const Number& columns,
+                                     RowGroups most) {
+  const Number groups = by.let("groups", (rows + (most.rows - 1)) / most.rows);
+  const Number low = by.let("low_rows", rows / groups);
+  const Number high_rows = by.let("high_rows", (rows - low * groups) * (low + 1));
+  return {by.divisor("columns", columns), by.divisor("low", low), by.divisor("high", low + 1),
+          high_rows, by.let("high_places", high_rows * columns)};
 }
 
-// The tile (m, n) at a place; `select(condition, a, b)` is a where the condition holds, else b.
-template <class Number, class Let, class Select>
-std::array<Number, 2> tile_at(const GroupedRows<Number>& grid, const Number& place, Let let,
-                              Select select) {
+// The tile (m, n) at a place.
+template <class Arithmetic, class Number = typename Arithmetic::Number>
+std::array<Number, 2> tile_at(Arithmetic& by, const GroupedRows<Arithmetic>& grid,
+                              const Number& place) {
   const auto is_low = place >= grid.high_places;
-  const Number height = let("height", select(is_low, grid.low, grid.low + 1));
-  const Number part = let("place", place - select(is_low, grid.high_places, 0));
-  const Number column = let("column", part / height);
-  const Number group = let("group", column / grid.columns);
-  const Number first = group * height + select(is_low, grid.high_rows, 0);
-  return {first + (part - column * height), column - group * grid.columns};
+  const auto height = by.select(is_low, grid.low, grid.high);
+  const Number part = by.let("place", place - by.select(is_low, grid.high_places, 0));
+  const Number column = by.divide("column", part, height);
+  const Number group = by.divide("group", column, grid.columns);
+  const Number first = group * by.number(height) + by.select(is_low, grid.high_rows, 0);
+  return {first + (part - column * by.number(height)), column - group * by.number(grid.columns)};
 }
+
+// Of numbers.
+struct PlainArithmetic {
+  using Number = std::int64_t;
+  using Divisor = std::int64_t;
+  Number let(const char*, Number value) const { return value; }
+  Divisor divisor(const char*, Number value) const { return value; }
+  Number divide(const char*, Number value, Divisor divisor) const { return value / divisor; }
+  Number select(bool condition, Number a, Number b) const { return condition ? a : b; }
+  Number number(Divisor divisor) const { return divisor; }
+};
 
 // The tile (m, n, batch...) at a place of an order over a grid of numbers; nothing where the place
 // is empty.
@@ -88,7 +107,7 @@ class TilePlaces {
  private:
   std::vector<std::int64_t> grid_;
   std::int64_t size_ = 0;
-  std::optional<GroupedRows<std::int64_t>> groups_;
+  std::optional<GroupedRows<PlainArithmetic>> groups_;
   std::vector<std::vector<std::int64_t>> listed_;  // of a layout, by coordinate and place
 };
 
