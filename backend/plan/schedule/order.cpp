@@ -57,18 +57,16 @@ std::optional<std::vector<std::int64_t>> visits(const Layout& order,
   // A search for a counterexample is bounded: what is too large to count is not refused.
   if (all > most || !blocks.is_literal() || blocks.value() > most) return std::nullopt;
   std::vector<std::int64_t> result(static_cast<std::size_t>(all), 0);
-  std::vector<std::vector<std::int64_t>> at;
-  for (std::size_t axis = 0; axis < counts.size(); ++axis)
-    at.push_back(values(along(order, static_cast<int>(axis))));
-  for (std::size_t block = 0; block < at[0].size(); ++block) {
+  const TilePlaces places(order, counts);
+  for (std::int64_t place = 0; place < places.size(); ++place) {
+    const auto at = places.at(place);
+    if (!at) continue;
     std::int64_t tile = 0, step = 1;
-    bool real = true;
     for (std::size_t axis = 0; axis < counts.size(); ++axis) {
-      real = real && at[axis][block] >= 0 && at[axis][block] < counts[axis];
-      tile += at[axis][block] * step;
+      tile += (*at)[axis] * step;
       step *= counts[axis];
     }
-    if (real) ++result[static_cast<std::size_t>(tile)];
+    ++result[static_cast<std::size_t>(tile)];
   }
   return result;
 }
