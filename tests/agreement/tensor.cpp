@@ -5,6 +5,7 @@
 //   test_agreement "[gpu][tensor]"       on a GPU too, with larger sizes; in parts, whose names end
 //   in - 0 to - 3
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "backend/interpret/launches.h"
 #include "backend/ir/lower/lower.h"
@@ -23,6 +24,7 @@
 #include "tests/agreement/calls.h"
 #include "tests/agreement/planted.h"
 #include "tests/agreement/script.h"
+#include "tests/language/script.h"
 
 namespace {
 
@@ -126,6 +128,25 @@ TEST_CASE("tensor cores: what is copied depends on the sizes", "[tensor]") {
   CHECK(chosen("gram", {70, 0, 45}) == "sm90_any_repack_A");
 }
 
+TEST_CASE("tensor cores: rows that begin inside lines, in clusters along both axes", "[tensor]") {
+  lay::test::Kernels kernels("tests/agreement/lines.lay");
+  const sema::KernelPtr& kernel = kernels.all().front();
+  const plan::Plan plan = plan::make_plan(kernel);
+  std::set<std::string> seen;
+  // More than one tile along both axes of every cluster, ragged; and a long K in parts.
+  for (const Extents& sizes : {Extents{272, 400, 72}, Extents{40, 72, 1032}}) {
+    const sema::KernelCall call = integer_call(kernel, sizes);
+    const Array expected = sema::run_reference(call).outputs[0];
+    for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
+      if (!variant->name.starts_with("sm90_lines")) continue;
+      INFO(variant->name);
+      CHECK(trouble(ir::lower(plan, *variant), call, expected) == "");
+      seen.insert(variant->name);
+    }
+  }
+  CHECK(seen.size() == 18);  // nine, by vectors and by elements
+}
+
 TEST_CASE("tensor cores: pointers that are not aligned are for the variant that copies",
           "[tensor]") {
   lay::test::Kernels kernels("tests/agreement/copied.lay");
@@ -165,6 +186,33 @@ TEST_CASE("tensor cores: pointers that are not aligned are for the variant that 
     }
     CHECK(copying == 2);
   }
+}
+
+TEST_CASE("tensor cores: more tiles than 32 bits count are refused, whatever the grid",
+          "[tensor]") {
+  lay::sema::test::Script script(
+      "kernel many<P, Q, M, N, K>(A: f16 (P,Q,M,K), B: f16 (P,Q,N,K)) -> C: f16 (P,Q,M,N)\n"
+      "{ C[p,q,m,n] = sum[k](A[p,q,m,k] * B[p,q,n,k]) }\n");
+  REQUIRE(script.messages == "");
+  const sema::KernelPtr kernel = script.evaluator.kernels().back();
+  const plan::Plan plan = plan::make_plan(kernel);
+  const auto status = [&](std::int64_t batches) {
+    runtime::NamedArguments arguments;
+    for (const sema::Dim& dim : kernel->dims) {
+      const bool batch = dim.name == "P" || dim.name == "Q";
+      arguments.sizes[*dim.symbol.dim_id()] = batch ? batches : dim.name == "N" ? 136 : 8;
+    }
+    constexpr std::int64_t bytes = std::int64_t{1} << 44;
+    arguments.tensors = {
+        {"A", {1 * bytes, bytes}}, {"B", {2 * bytes, bytes}}, {"C", {3 * bytes, bytes}}};
+    const ir::Kernel launch = ir::lower(plan, plan::chosen_variant(plan, arguments.sizes));
+    CHECK(launch.launch.persistent);
+    return runtime::check_launch(launch, runtime::arguments_of(launch, arguments), {}, 0)
+        .outcome.status;
+  };
+  // 4e8 batches of three tiles of 64 columns, and 1.6e9.
+  CHECK(status(20000) == runtime::Status::ok);
+  CHECK(status(40000) == runtime::Status::extent_too_large);
 }
 
 TEST_CASE("tensor cores: to multiply before the copies is found", "[tensor]") {

@@ -190,7 +190,7 @@ lay_linear_sm90(
   const int high_ = low_rows_ + 1;
   const int inverse_of_high_ = 2147483647 / high_;
   const int high_places_ = high_rows_ * tile_columns_;
-  const int tiles_ = tile_rows_ * tile_columns_;
+  const int tiles_ = (int)(((long long)M_ + 255) / 256 * (((long long)N_ + 127) / 128));
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
   if (warpgroup == 0) {  // producer

@@ -161,6 +161,19 @@ TEST_CASE("large products get the tiles that were measured to be the fastest") {
   CHECK(taken(bare, 256, 1024, 8192) == "sm90_tiny_split_k");
   CHECK(taken(bare, 3072, 1536, 4096) == "sm90_one_wave_tall_144");
   CHECK(taken(bare, 3072, 1024, 4096) == "sm90_middle_96");  // two waves of half as many rows
+  // Rows that begin inside lines of 128 bytes: the smallest tile of which one wave is enough, in
+  // parts of a long K.
+  CHECK(taken(bare, 96, 432, 3624) == "sm90_lines_split_32");
+  CHECK(taken(bare, 512, 112, 6840) == "sm90_lines_split_64");
+  CHECK(taken(bare, 632, 80, 840) == "sm90_lines_32");
+  CHECK(taken(bare, 1128, 536, 3976) == "sm90_lines_96");
+  CHECK(taken(bare, 344, 2248, 1040) == "sm90_lines_128");
+  CHECK(taken(bare, 400, 2128, 3064) == "sm90_lines_high_96");
+  CHECK(taken(bare, 2336, 864, 2728) == "sm90_lines_high_144");
+  CHECK(taken(bare, 2112, 920, 3376) == "sm90_lines_high_192");
+  CHECK(taken(bare, 2464, 2664, 5424) == "sm90_lines_pingpong");
+  CHECK(!taken(bare, 2336, 864, 2752).starts_with("sm90_lines"));    // whole lines
+  CHECK(!taken(masked, 2336, 864, 2728).starts_with("sm90_lines"));  // measured without a mask
   CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_pingpong_160");
   CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_pingpong");
   CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_pingpong");
@@ -178,8 +191,7 @@ TEST_CASE("blocks with a tile each find it where the last group of rows is not f
     REQUIRE(found != plan.variants.end());
     const auto* gemm = hopper(*found);
     REQUIRE(gemm);
-    const Int places =
-        plan::places(gemm->order, plan::tile_grid(*plan.kernel, plan::tiling_of(*gemm)));
+    const Int places = plan::places(*plan.kernel, gemm->order, plan::tiling_of(*gemm));
     Binding sizes;
     for (const sema::Dim& dim : plan.kernel->dims) sizes[*dim.symbol.dim_id()] = 1536;
     CHECK(places.evaluate(sizes) == 12 * ((1536 + gemm->tile[1] - 1) / gemm->tile[1]));

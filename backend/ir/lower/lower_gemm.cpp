@@ -97,7 +97,7 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
 void GemmLowering::run() {
   const plan::Tiling tiling = plan::tiling_of(gemm_);
   const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.producer_threads() : 0);
-  b_.kernel.launch = {{blocks_of_tiles(declared_.kernel, gemm_.order, tiling), 1, 1},
+  b_.kernel.launch = {{plan::places(declared_.kernel, gemm_.order, tiling), 1, 1},
                       {1, 1, 1},
                       threads,
                       gemm_.blocks_per_sm};

@@ -97,10 +97,8 @@ void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int 
 void Sm80Lowering::run() {
   // One block a tile.
   const plan::Tiling tiling = plan::tiling_of(gemm_);
-  b_.kernel.launch = {{blocks_of_tiles(declared_.kernel, gemm_.order, tiling), 1, 1},
-                      {1, 1, 1},
-                      gemm_.threads(),
-                      1};
+  b_.kernel.launch = {
+      {plan::places(declared_.kernel, gemm_.order, tiling), 1, 1}, {1, 1, 1}, gemm_.threads(), 1};
   b_.role("all", 0, gemm_.threads(), [&] {
     TileScheduler(declared_, gemm_.order, tiling, TileScheduler::Tiles::one)
         .with_tile(b_.special(Builtin::block_x),

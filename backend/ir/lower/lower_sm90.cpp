@@ -122,7 +122,7 @@ void Sm90Lowering::run() {
   // A persistent grid: one cluster for each `blocks` SMs, never more than there are tiles. Two
   // blocks a cluster on 132 SMs give 66 clusters, as `min(..., 66)` in the emitted header says.
   const Int clusters = min(Int(gemm_.sms / gemm_.blocks()),
-                           blocks_of_tiles(declared_.kernel, gemm_.order, plan::tiling_of(gemm_)));
+                           plan::places(declared_.kernel, gemm_.order, plan::tiling_of(gemm_)));
   b_.kernel.launch = {
       {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1, true};
   prologue();

@@ -52,22 +52,20 @@ TileScheduler::TileScheduler(Declared& declared, const plan::TileOrder& order,
   declared_.from(declared_.kernel.where, "tiles: " + plan::to_string(order_));
   names_ = {declared_.name("tile_m"), declared_.name("tile_n")};
   for (const sema::IndexId index : tiling.batch) names_.push_back(declared_.index_name(index));
-  for (const Int& extent : plan::tile_grid(declared_.kernel, tiling))
+  for (const Int& extent : plan::tile_grid(declared_.kernel, plan::tile_axes(tiling)))
     grid_.push_back(b_.size(extent));
-  if (tile_rows) grid_[0] = *tile_rows;
+  // A number of the sizes, of which the launcher checks that it fits 32 bits.
+  places_ = b_.size(plan::places(declared_.kernel, order_, tiling));
   const auto* groups = std::get_if<plan::RowGroups>(&order_);
-  if (!groups) {
-    places_ = b_.size(size(std::get<Layout>(order_)));
-    return;
-  }
-  grid_[0] = by_.let("tile_rows", grid_[0]);
+  if (!groups) return;
+  grid_[0] = by_.let("tile_rows", tile_rows.value_or(grid_[0]));
   grid_[1] = by_.let("tile_columns", grid_[1]);
   groups_ = plan::grouped_rows(by_, grid_[0], grid_[1], *groups);
-  places_ = grid_[0] * grid_[1];
-  for (size_t i = 2; i < grid_.size(); ++i) {
-    batches_.push_back(by_.divisor("batch", i == 2 ? places_ : grid_[i - 1]));
-    places_ = places_ * grid_[i];
-  }
+  const Term of_batch = grid_[0] * grid_[1];
+  for (size_t i = 2; i < grid_.size(); ++i)
+    batches_.push_back(by_.divisor("batch", i == 2 ? of_batch : grid_[i - 1]));
+  // Rows that the GPU has counted are no more than those of the sizes. They have no batches.
+  if (tile_rows) places_ = b_.min(places_, of_batch);
 }
 
 void TileScheduler::with_tile(Term place,
@@ -115,11 +113,6 @@ std::vector<Term> TileScheduler::by_layout(const Layout& layout, Term place) {
     if (!last) rest = b_.let(declared_.fresh("rest"), rest / extent);
   }
   return tile;
-}
-
-Int blocks_of_tiles(const sema::Kernel& kernel, const plan::TileOrder& order,
-                    const plan::Tiling& tiling) {
-  return plan::places(order, plan::tile_grid(kernel, tiling));
 }
 
 Ref element_at(const Declared& declared, sema::NodeId load,

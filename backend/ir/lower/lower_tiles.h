@@ -72,10 +72,6 @@ class TileScheduler {
   Term places_;
 };
 
-// The blocks of a launch with one tile each.
-Int blocks_of_tiles(const sema::Kernel& kernel, const plan::TileOrder& order,
-                    const plan::Tiling& tiling);
-
 // The element of a loaded tensor where its bare indices have these values.
 Ref element_at(const Declared& declared, sema::NodeId load,
                const std::vector<std::pair<sema::IndexId, Term>>& indices);

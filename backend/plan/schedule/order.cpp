@@ -79,8 +79,7 @@ std::optional<OrderFault> fault_at(const sema::Kernel& kernel, const Layout& ord
   for (const auto& [dim, value] : binding) numbers.emplace(dim, value);
   std::vector<std::int64_t> counts;
   std::map<DimId, std::string> used;
-  for (const TileAxis& axis : axes) {
-    const Int count = tiles(kernel, axis.index, axis.tile) + axis.segments;
+  for (const Int& count : tile_grid(kernel, axes)) {
     counts.push_back(count.evaluate(binding).value_or(1));
     count.collect_dims(used);
   }
@@ -149,11 +148,15 @@ Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile) {
 }
 
 // Rows in segments may fill one row of tiles more for each: the most that there can be.
-std::vector<Int> tile_grid(const sema::Kernel& kernel, const Tiling& tiling) {
+std::vector<Int> tile_grid(const sema::Kernel& kernel, const std::vector<TileAxis>& axes) {
   std::vector<Int> grid;
-  for (const TileAxis& axis : tile_axes(tiling))
+  for (const TileAxis& axis : axes)
     grid.push_back(tiles(kernel, axis.index, axis.tile) + axis.segments);
   return grid;
+}
+
+Int places(const sema::Kernel& kernel, const TileOrder& order, const Tiling& tiling) {
+  return places(order, tile_grid(kernel, tile_axes(tiling)));
 }
 
 Tiling tiling_of(const SimtGemm& gemm) {

@@ -59,9 +59,12 @@ std::optional<TileOrder> taken_order(const sema::Kernel& kernel, const Tiling& t
                                      const std::optional<TileOrder>& said, int rows,
                                      const Span& where, std::vector<Problem>& problems);
 
-// Tiles along an index; and along every coordinate: m, n, then batches.
+// Tiles along an index; and along every axis.
 Int tiles(const sema::Kernel& kernel, sema::IndexId index, int tile);
-std::vector<Int> tile_grid(const sema::Kernel& kernel, const Tiling& tiling);
+std::vector<Int> tile_grid(const sema::Kernel& kernel, const std::vector<TileAxis>& axes);
+
+// The places of an order over these tiles.
+Int places(const sema::Kernel& kernel, const TileOrder& order, const Tiling& tiling);
 
 // How the tiles of a plan lie, in units of which its order is.
 Tiling tiling_of(const SimtGemm& gemm);
