@@ -82,10 +82,9 @@ def measure(lay, options, kernel, sizes):
     script, name = kernel
     command = [lay, "bench", str(HERE / (script + ".lay")), "--kernel", name, "--json",
                "--triton-seconds", "0", "--torch-seconds", "0", "--algorithms", "8",
-               "--rounds", str(options.rounds), "--milliseconds", str(options.milliseconds),
-               "--set", "beta=0", "--set", "alpha=1"]
-    if script != "sgemm":
-        del command[-4:]
+               "--rounds", str(options.rounds), "--milliseconds", str(options.milliseconds)]
+    if script == "sgemm":
+        command += ["--set", "beta=0", "--set", "alpha=1"]
     command += ["--size", ",".join("%s=%d" % each for each in sizes.items())]
     run = subprocess.run(command, capture_output=True, text=True)
     try:
