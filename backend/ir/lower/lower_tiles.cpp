@@ -64,8 +64,11 @@ TileScheduler::TileScheduler(Declared& declared, const plan::TileOrder& order,
   const Term of_batch = grid_[0] * grid_[1];
   for (size_t i = 2; i < grid_.size(); ++i)
     batches_.push_back(by_.divisor("batch", i == 2 ? of_batch : grid_[i - 1]));
-  // Rows that the GPU has counted are no more than those of the sizes. They have no batches.
-  if (tile_rows) places_ = b_.min(places_, of_batch);
+  if (!tile_rows) return;
+  // Rows that the GPU has counted are no more than those of the sizes.
+  Term counted = of_batch;
+  for (size_t i = 2; i < grid_.size(); ++i) counted = counted * grid_[i];
+  places_ = b_.min(places_, counted);
 }
 
 void TileScheduler::with_tile(Term place,
