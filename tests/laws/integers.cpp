@@ -44,6 +44,20 @@ TEST_CASE("an integer prints as Lay text") {
   CHECK(both(divides(M, 96), less_equal(K, N)).to_string() == "M % 96 == 0 and K <= N");
 }
 
+TEST_CASE("an arm that is not taken need not exist") {
+  const Int K = Int::dim("K");
+  const Int steps = select(divides(K, 64), divided(K, 64), ceil_div(K, 64) + 1);
+  const auto at = [&](std::int64_t k) { return steps.substitute({{*K.dim_id(), k}}); };
+  CHECK(at(128).is(2));
+  CHECK(at(100).is(3));
+  CHECK(at(100).value() == steps.evaluate({{*K.dim_id(), 100}}));
+  const Predicate few = both(divides(K, 64), less_equal(divided(K, 64), 8));
+  const Predicate odd = either(negate(divides(K, 64)), less_equal(divided(K, 64), 8));
+  CHECK(few.substitute({{*K.dim_id(), 512}}).is_always());
+  CHECK(few.substitute({{*K.dim_id(), 100}}).is_never());
+  CHECK(odd.substitute({{*K.dim_id(), 100}}).is_always());
+}
+
 TEST_CASE("equal integers have one normal form") {
   const Int M = Int::dim("M"), N = Int::dim("N"), K = Int::dim("K");
   CHECK(divided(M, 128) * 128 == M);

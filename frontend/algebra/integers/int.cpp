@@ -68,20 +68,18 @@ class Rewriter {
     // The rule sees the whole atom before its parts: M//8 may be replaced as one.
     if (const auto replaced = rule_(atom)) return *replaced;
     if (atom.kind == AtomKind::dim) return as_int(atom);
+    if (atom.kind == AtomKind::select) return selected(atom);
     const Int a = (*this)(atom.a), b = (*this)(atom.b);
-    switch (atom.kind) {
-      case AtomKind::dim:
-        break;
-      case AtomKind::floor_div:
-        return floor_div(a, b);
-      case AtomKind::min:
-        return min(a, b);
-      case AtomKind::max:
-        return max(a, b);
-      case AtomKind::select:
-        return select(rewrite(Predicate::of(atom.condition), rule_), a, b);
-    }
-    return as_int(atom);
+    if (atom.kind == AtomKind::floor_div) return floor_div(a, b);
+    return atom.kind == AtomKind::min ? min(a, b) : max(a, b);
+  }
+
+  // An arm that is not taken need not exist: K/64 of K = 100 where K % 64 == 0.
+  Int selected(const Atom& atom) {
+    const Predicate condition = rewrite(Predicate::of(atom.condition), rule_);
+    if (condition.is_always()) return (*this)(atom.a);
+    if (condition.is_never()) return (*this)(atom.b);
+    return select(condition, (*this)(atom.a), (*this)(atom.b));
   }
 
   static constexpr int kLong = 8;  // shorter ones are rewritten sooner than found

@@ -126,8 +126,23 @@ std::optional<bool> evaluate(PredicateKind kind, int64_t a, int64_t b) {
   return exact == (kind == PredicateKind::divides);
 }
 
+namespace {
+
+// What stands behind `and` need not exist where what stands before it does not hold: M % 64 == 0
+// and M/64 <= 8. Likewise `or`.
+Predicate rewritten(const PredicateNode& n, const Rewriting& rule) {
+  const bool conjunction = n.kind == PredicateKind::both;
+  const Predicate left = rewrite(Predicate::of(n.left), rule);
+  if (conjunction ? left.is_never() : left.is_always()) return left;
+  const Predicate right = rewrite(Predicate::of(n.right), rule);
+  return conjunction ? both(left, right) : either(left, right);
+}
+
+}  // namespace
+
 Predicate rewrite(const Predicate& p, const Rewriting& rule) {
   const PredicateNode& n = p.node();
+  if (n.kind == PredicateKind::both || n.kind == PredicateKind::either) return rewritten(n, rule);
   const Int a = rewrite(n.a, rule), b = rewrite(n.b, rule);
   switch (n.kind) {
     case PredicateKind::always:
@@ -146,9 +161,8 @@ Predicate rewrite(const Predicate& p, const Rewriting& rule) {
     case PredicateKind::not_divides:
       return negate(divides(a, b));
     case PredicateKind::both:
-      return both(rewrite(Predicate::of(n.left), rule), rewrite(Predicate::of(n.right), rule));
     case PredicateKind::either:
-      return either(rewrite(Predicate::of(n.left), rule), rewrite(Predicate::of(n.right), rule));
+      break;
   }
   return p;
 }
