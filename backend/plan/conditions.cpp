@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/session.h"
@@ -203,8 +204,30 @@ bool same_conditions(const Variant& a, const Variant& b) {
   return a.when == b.when && a.aligned == b.aligned;
 }
 
-bool unconditional(const Variant& variant) {
-  return variant.when.empty() && variant.aligned.empty();
+namespace {
+
+// The variants at the end that stand in one portfolio; the last one where it has no cost.
+std::span<const Variant> last_portfolio(const std::vector<Variant>& variants) {
+  if (variants.empty()) return {};
+  std::size_t first = variants.size() - 1;
+  while (first > 0 && variants[first].cost && variants[first - 1].cost) --first;
+  return std::span(variants).subspan(first);
+}
+
+}  // namespace
+
+bool takes_all(const std::vector<Variant>& variants) {
+  // A variant for all sizes may stand anywhere in a portfolio: those behind it may cost less.
+  const auto last = last_portfolio(variants);
+  return std::any_of(last.begin(), last.end(), [](const Variant& variant) {
+    return variant.when.empty() && variant.aligned.empty();
+  });
+}
+
+bool Reach::admits(const std::vector<Variant>& variants, bool has_cost) {
+  // `a` for all sizes without a cost, `b` with one: b is never taken, and neither is `c` behind it.
+  is_closed_ = is_closed_ || (takes_all(variants) && !(has_cost && variants.back().cost));
+  return !is_closed_;
 }
 
 }  // namespace lay::plan

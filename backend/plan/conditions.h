@@ -36,10 +36,22 @@ std::optional<std::vector<Predicate>> as_read_back(const Facts& facts,
                                                    const std::vector<Predicate>& when);
 
 // Returns true if two variants are right for the same sizes and pointers, so that the later one of
-// a plan's two is never taken.
+// a plan's two is never taken, but in a portfolio.
 bool same_conditions(const Variant& a, const Variant& b);
 
-// Taken for all sizes and pointers, so that no variant after it is reached.
-bool unconditional(const Variant& variant);
+// Follows a plan that grows: which variants a launch may still reach.
+class Reach {
+ public:
+  // Returns true if the launcher may take a variant with or without a cost that stands behind
+  // these: none of them takes all sizes and pointers, or one does and stands in the same portfolio.
+  // Behind a variant that it never takes it takes none.
+  bool admits(const std::vector<Variant>& variants, bool has_cost);
+
+ private:
+  bool is_closed_ = false;
+};
+
+// Returns true if every launch finds a variant among these.
+bool takes_all(const std::vector<Variant>& variants);
 
 }  // namespace lay::plan

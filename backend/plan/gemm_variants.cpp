@@ -102,7 +102,11 @@ class GemmPlanner {
   // Rows in segments, windows, and sums over indices that lie apart take TMA and its boxes.
   // No launch before this one repacks an operand, and CUDA cores do not take it.
   bool is_read_as_it_lies() const { return form_.segments || form_.has_views(); }
-  bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
+  bool complete() const { return takes_all(plan_.variants); }
+  // Returns true if the launcher may take a variant of this schedule behind those there are.
+  bool is_reachable(const ScheduleHead& schedule) {
+    return reach_.admits(plan_.variants, schedule.cost.has_value());
+  }
 
   void add_variants_from_schedules() {
     std::map<std::string, int> numbers;
@@ -240,7 +244,7 @@ class GemmPlanner {
   }
 
   void follow(const SimtSchedule& schedule) {
-    const bool superfluous = complete();  // checked all the same
+    const bool superfluous = !is_reachable(schedule);  // checked all the same
     const auto count = plan_.variants.size();
     // A printed schedule says its accesses: it comes back as the one variant that it was.
     if (schedule.accesses) {
@@ -251,12 +255,13 @@ class GemmPlanner {
     // Two variants: vectors under the conditions of their alignment, and single elements for the
     // rest. The second one is needed only where the first has a condition.
     add(schedule, Width::vectors);
-    if (plan_.problems.empty() && (superfluous || !complete())) add(schedule, Width::elements);
+    if (plan_.problems.empty() && (superfluous || is_reachable(schedule)))
+      add(schedule, Width::elements);
     if (superfluous) plan_.variants.resize(count);
   }
 
   void follow(const TensorSchedule& schedule, const std::string& target) {
-    const bool superfluous = complete();  // checked all the same
+    const bool superfluous = !is_reachable(schedule);  // checked all the same
     const auto count = plan_.variants.size();
     if (schedule.accesses || schedule.repack_a || schedule.repack_b) {
       add_variants_as_said(schedule, target);
@@ -270,12 +275,12 @@ class GemmPlanner {
     // pitch), so that only repacked operands can be used.
     if (!copies.needed || copies.all.empty()) {
       add(schedule, target, Width::vectors);
-      if (plan_.problems.empty() && (superfluous || !complete()))
+      if (plan_.problems.empty() && (superfluous || is_reachable(schedule)))
         add(schedule, target, Width::elements);
     }
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const CopiedFactors& factors : copies.all) {
-        if (plan_.problems.empty() && (superfluous || !complete()))
+        if (plan_.problems.empty() && (superfluous || is_reachable(schedule)))
           add_on_copies(schedule, factors, width);
       }
     }
@@ -352,13 +357,14 @@ class GemmPlanner {
     plan_.variants.push_back(std::move(*made));
   }
 
-  Predicate here(const Predicate& condition) const {
+  template <class Term>
+  Term here(const Term& term) const {
     Int batches = form_.segments ? form_.segments->count : Int(1);
     for (sema::IndexId index : form_.batch) batches *= extent(index);
     // A policy's condition is written over its own M, N, K, batches and number of SMs: these take
     // the kernel's extents, so that `M * N >= 128 * 256 * sms` becomes a condition on the kernel's
     // dims.
-    return sema::under(condition,
+    return sema::under(term,
                        {extent(form_.m), extent(form_.n), extent(form_.k), batches, target_.sms});
   }
 
@@ -381,6 +387,8 @@ class GemmPlanner {
       schedule.name = target + "_" + policy.name;
       schedule.of_script = false;
       schedule.when = {here(policy.when)};
+      // Over the same M, N, K, batches and SMs.
+      if (schedule.cost) schedule.cost = here(*schedule.cost);
       made.push_back({std::move(schedule), here(policy.copies), policy.elements});
     }
     return made;
@@ -402,6 +410,7 @@ class GemmPlanner {
       const auto take = [](auto& into, const auto& from) {
         if (from) into = from;
       };
+      take(schedule.cost, said.cost);
       take(schedule.accesses, said.accesses);
       take(schedule.tile, said.tile);
       take(schedule.groups, said.groups);
@@ -420,7 +429,7 @@ class GemmPlanner {
   void follow(const std::vector<Row>& library, const std::string& target) {
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const Row& row : library) {
-        if (complete()) return;
+        if (!is_reachable(row.schedule)) continue;
         // Every row with vectors comes before any row without: a launch takes wide accesses where
         // any row has them.
         const bool said = row.schedule.accesses.value_or(width) == width;
@@ -447,7 +456,7 @@ class GemmPlanner {
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const CopiedFactors& factors : choices.all) {
         for (const TensorSchedule& schedule : schedules) {
-          if (complete()) return;
+          if (!is_reachable(schedule)) continue;
           if (schedule.accesses.value_or(width) == width) add_on_copies(schedule, factors, width);
         }
       }
@@ -519,6 +528,7 @@ class GemmPlanner {
     variant.accesses = width;
     variant.when = *open;
     variant.aligned = conditions.aligned;
+    variant.cost = schedule.cost;
     variant.prediction = predict(kernel_, *gemm, target_);
     if (!fits(*gemm, variant.prediction, schedule, problems)) return;
     variant.how = *gemm;
@@ -567,6 +577,7 @@ class GemmPlanner {
   const GemmForm& form_;
   Facts& facts_;
   const Target& target_;
+  Reach reach_;
   KnownCopies copies_;
   std::vector<Problem> passed_over_;  // why rows do not complete a schedule
   std::set<std::string>

@@ -38,9 +38,8 @@ Variant scalar_variant(const sema::Kernel& kernel, const std::string& reason,
   return variant;
 }
 
-// Returns true if every launch finds a variant.
 bool is_complete(const Plan& plan) {
-  return !plan.variants.empty() && unconditional(plan.variants.back());
+  return takes_all(plan.variants);
 }
 
 void refuse_schedules(Plan& plan, const std::string& message, const std::string& help) {
@@ -75,13 +74,17 @@ void check_names(Plan& plan) {
   }
 }
 
-// Equal conditions are met by equal launches, of which the first variant takes all.
+// Equal conditions are met by equal launches, of which the first variant takes all, but in a
+// portfolio, where another cost may be less: then both stay.
 void drop_unreached(std::vector<Variant>& variants) {
   std::vector<Variant> kept;
   for (Variant& variant : variants) {
-    const bool known = std::any_of(kept.begin(), kept.end(), [&](const Variant& other) {
-      return same_conditions(other, variant);
-    });
+    // Back to where the portfolio begins that the variant stands in.
+    bool neighbours = variant.cost.has_value(), known = false;
+    for (std::size_t i = kept.size(); i-- > 0 && !known;) {
+      neighbours = neighbours && kept[i].cost;
+      known = same_conditions(kept[i], variant) && !(neighbours && kept[i].cost != variant.cost);
+    }
     if (!known) kept.push_back(std::move(variant));
   }
   variants = std::move(kept);
@@ -317,6 +320,7 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
     std::erase_if(plan.variants, [&](Variant& variant) {
       auto when = as_read_back(known, variant.when);
       if (when) variant.when = std::move(*when);
+      if (variant.cost) variant.cost = known.simplify(*variant.cost);
       return !when;
     });
     drop_unreached(plan.variants);

@@ -32,8 +32,6 @@ std::string joined(const std::vector<Predicate>& when) {
   return text;
 }
 
-// Keys are padded to the longest one, so that the values of a schedule stand in one column.
-// "  tile      = (128,128,8)"
 std::string accesses_text(Width width) {
   return width == Width::vectors ? "\"vectors\"" : "\"elements\"";
 }
@@ -452,6 +450,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
     if (!std::holds_alternative<Permute>(variant.how) && !is_chained)
       lines.push_back(entry("accesses", accesses_text(variant.accesses)));
+    if (variant.cost) lines.push_back(entry("cost", variant.cost->to_string()));
     if (variant.stores_operands) lines.push_back(entry("operands", "\"stored\""));
     if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
       repack_lines(plan, variant, *gemm, lines);

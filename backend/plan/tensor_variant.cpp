@@ -34,6 +34,7 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
   variant.name = shaping.schedule.name;
   variant.when = *open;
   variant.aligned = shaping.conditions.aligned;
+  variant.cost = shaping.schedule.cost;  // a row's is over the kernel's sizes by now
   variant.accesses = shaping.width;
   variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
   variant.how = std::move(*gemm);

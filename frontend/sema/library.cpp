@@ -191,14 +191,27 @@ KernelPtr library_kernel(const std::string& library, const std::string& name) {
   return (*family)->checked;
 }
 
-Predicate under(const Predicate& condition, const ProblemSize& given) {
+namespace {
+
+template <class Term>
+Term term_under(const Term& term, const ProblemSize& given) {
   std::map<DimId, std::string> dims;
-  condition.collect_dims(dims);
+  term.collect_dims(dims);
   const std::map<std::string, Int> meant{
       {"M", given.m}, {"N", given.n}, {"K", given.k}, {"L", given.batches}, {"sms", given.sms}};
   std::map<DimId, Int> numbers;
   for (const auto& [dim, word] : dims) numbers.emplace(dim, meant.at(word));
-  return condition.substitute(numbers);
+  return term.substitute(numbers);
+}
+
+}  // namespace
+
+Predicate under(const Predicate& condition, const ProblemSize& given) {
+  return term_under(condition, given);
+}
+
+Int under(const Int& number, const ProblemSize& given) {
+  return term_under(number, given);
 }
 
 std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind) {

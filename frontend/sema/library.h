@@ -59,13 +59,14 @@ struct Policy {
   std::vector<ScheduleEntry> entries;
 };
 
-// The sizes that conditions are about: an output of m x n elements and `batches` of them, sums over
-// k, the SMs of the GPU.
+// The sizes that conditions and costs are about: an output of m x n elements and `batches` of them,
+// sums over k, the SMs of the GPU.
 struct ProblemSize {
   Int m, n, k, batches;
   int sms = 0;
 };
 Predicate under(const Predicate& condition, const ProblemSize& given);
+Int under(const Int& number, const ProblemSize& given);
 
 // A sum of products of these types, an epilogue of so much arithmetic an element
 // (`plan::arithmetic_outside`), whether a mask skips products, the bits of the widest output's

@@ -9,7 +9,7 @@ namespace {
 // What all bundles of one ABI declare; whoever changes it, or what a function means, counts up.
 constexpr const char* kShared = R"(/* What the headers of all bundles have in common. */
 #ifndef LAY_BUNDLE_ABI
-#define LAY_BUNDLE_ABI 1
+#define LAY_BUNDLE_ABI 2
 
 /* CUstream, which is cudaStream_t; null is the default stream. */
 typedef struct CUstream_st* lay_stream;
@@ -48,11 +48,13 @@ typedef struct lay_variant_info {
   const char* name;
   const char* targets;         /* "sm_80 sm_90a" */
   const char* conditions;      /* "M % 128 == 0 and X aligned to 16" */
+  const char* cost;            /* an expression in the sizes; "": it stands in no portfolio */
   const char* workspace_bytes; /* an expression in the sizes */
 } lay_variant_info;
 
 /* Guards hold for every launch; of the variants a launch takes the first for its device that takes
- * the sizes and addresses. */
+ * the sizes and addresses. Neighbours with a cost, among those for the device, are a portfolio: of
+ * those that take them the one of least cost, the first of equal ones. */
 typedef struct lay_kernel_info {
   const char* name;
   const char* script;
@@ -63,7 +65,7 @@ typedef struct lay_kernel_info {
   const lay_variant_info* variants;
 } lay_kernel_info;
 
-#elif LAY_BUNDLE_ABI != 1
+#elif LAY_BUNDLE_ABI != 2
 #error "bundles of two ABIs in one source: build them with one version of Lay"
 #endif
 )";
@@ -101,7 +103,7 @@ std::string kernel_text(const BundleNames& names, const BuiltKernel& built) {
   std::string text = "/* ---- " + name + " ---- */\n\n" + struct_text(name, *built.kernel) + "\n";
   text += "/* The symbols carry the ABI: objects of another one do not link. */\n";
   for (const char* function : {"check", "workspace", "prepare", "launch", "describe", "unload"})
-    text += "#define " + name + "_" + function + " " + name + "_" + function + "_lay1\n";
+    text += "#define " + name + "_" + function + " " + name + "_" + function + "_lay2\n";
   const auto declare = [&](const std::string& comment, const std::string& declaration) {
     text += "\n/* " + comment + " */\n" + declaration + ";\n";
   };

@@ -52,7 +52,7 @@ class _Kernel:
         return self._args(ctypes.sizeof(self._args), *values)
 
     def _function(self, name):
-        found = getattr(_library(), f"{self._name}_{name}_lay1")
+        found = getattr(_library(), f"{self._name}_{name}_lay2")
         address, pointer, count = ctypes.POINTER(self._args), ctypes.c_void_p, ctypes.c_int64
         found.argtypes = {
             "check": [address],

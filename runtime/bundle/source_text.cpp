@@ -327,12 +327,39 @@ class KernelText {
     return bytes;
   }
 
-  // Whether each variant takes the arguments, which is the first that does, what workspace it
-  // needs, and its launches.
+  // A variant for a target: its number, whether it takes the arguments, its cost in a portfolio.
+  struct Choice {
+    std::size_t variant;
+    std::string takes;
+    std::optional<Int> cost;
+  };
+
+  // Returns the number of the variant to take: plan::chosen_variant.
+  std::string choose_text(const std::vector<Choice>& choices) const {
+    std::string text;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const Choice& one = choices[i];
+      if (!one.cost) {
+        text += "    if (" + one.takes + ") return " + number(one.variant) + ";\n";
+        continue;
+      }
+      if (i == 0 || !choices[i - 1].cost)
+        text += "    {\n      int best = -1;\n      lay_number least = lay_unknown();\n";
+      text += "      if (" + one.takes + ")\n        lay_prefer(&best, &least, " +
+              number(one.variant) + ", " + c_number(*one.cost, names_) + ");\n";
+      if (i + 1 == choices.size() || !choices[i + 1].cost)
+        text += "      if (best >= 0) return best;\n    }\n";
+    }
+    return text;
+  }
+
+  // Whether each variant takes the arguments, which one a launch takes, what workspace it needs,
+  // and its launches.
   std::string variants_text(const std::string& name, const sema::Kernel& own,
                             const std::vector<BuiltVariant>& variants) {
     const std::string arguments = "const " + name_ + "_args* a";
-    std::string text, choose, workspace, launch;
+    std::string text, workspace, launch;
+    std::map<std::string, std::vector<Choice>> choices;  // by target
     for (std::size_t i = 0; i < variants.size(); ++i) {
       const BuiltVariant& built = variants[i];
       std::string condition = "1";
@@ -369,18 +396,21 @@ class KernelText {
       }
       launch += "      return LAY_OK;\n";
       for (const auto& word : built.targets) {
-        std::string stages;
-        for (const std::size_t stage : built.stages) {
-          stages += " && " + name_ + "_stage_" + number(stage) + "_choose(a, target, ready) >= 0";
-        }
-        choose += "  if (target == " + number(target(word)) + " && " + name + "_takes_" +
-                  number(i) + "(a)" + suits[word] + stages + ") return " + number(i) + ";\n";
+        std::string takes = name + "_takes_" + number(i) + "(a)" + suits[word];
+        for (const std::size_t stage : built.stages)
+          takes += " && " + name_ + "_stage_" + number(stage) + "_choose(a, target, ready) >= 0";
+        choices[word].push_back({i, takes, built.variant->cost});
       }
     }
+    std::string choose;
+    for (const auto& word : targets_)
+      if (choices.contains(word))
+        choose += "  if (target == " + number(target(word)) + ") {\n" +
+                  choose_text(choices.at(word)) + "  }\n";
     const std::string rest = ", int target, const lay_prepared* ready";
     return text + "\nstatic int " + name + "_choose(" + arguments + rest + ") {\n" +
-           "  (void)ready;\n" + choose + "  return -1;\n}\n\nstatic lay_number " + name +
-           "_needs(" + arguments + ", int variant" + rest +
+           "  (void)a;\n  (void)ready;\n" + choose + "  return -1;\n}\n\nstatic lay_number " +
+           name + "_needs(" + arguments + ", int variant" + rest +
            ") {\n  (void)a;\n  (void)target;\n  (void)ready;\n  switch (variant) {\n" + workspace +
            "    default:\n      return lay_unknown();\n  }\n}\n\nstatic lay_status " + name +
            "_run(" + arguments +
@@ -483,7 +513,9 @@ void $K_unload(void) {
       for (const auto& [tensor, bytes] : alignments(built, *built_.kernel))
         if (bytes > 1) add(tensor + " aligned to " + std::to_string(bytes));
       text += "    {" + c_string(built.variant->name) + ", " + c_string(targets) + ", " +
-              c_string(conditions) + ", " + c_string(built.variant->workspace.to_string()) + "},\n";
+              c_string(conditions) + ", " +
+              c_string(built.variant->cost ? built.variant->cost->to_string() : "") + ", " +
+              c_string(built.variant->workspace.to_string()) + "},\n";
     }
     return text + "};\n\nconst lay_kernel_info* " + name_ +
            "_describe(void) {\n  static const lay_kernel_info info = {\n      " + c_string(name_) +

@@ -211,6 +211,7 @@ class Builder {
   static bool same(const BuiltVariant& a, const BuiltVariant& b) {
     return a.variant->name == b.variant->name && a.stages == b.stages &&
            a.variant->when == b.variant->when && a.variant->aligned == b.variant->aligned &&
+           a.variant->cost == b.variant->cost &&
            std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(),
                       [](const BuiltLaunch& x, const BuiltLaunch& y) {
                         return ir::print(x.kernel) == ir::print(y.kernel);

@@ -137,7 +137,8 @@ std::string built_launch_json(const BuiltLaunch& built) {
 // order on one stream. They share the same workspace, aligned to 128 bytes, of any contents, as
 // large as the variant or a variant of its stages asks for: memory that nobody else uses until the
 // last launch is done. A launcher takes the first variant for its GPU, one of the targets, whose
-// conditions hold.
+// conditions hold; of neighbours with a cost, among those for its GPU, that of least cost, the
+// first of equal ones.
 std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) {
   const plan::Variant& variant = *built.variant;
   const auto alignment = [&](const plan::Alignment& a) {
@@ -146,11 +147,12 @@ std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) 
         .integer("bytes", a.bytes)
         .text();
   };
-  return JsonObject()
-      .string("name", variant.name)
-      .raw("when",
-           each(variant.when, [](const Predicate& p) { return json_string(p.to_string()); }))
-      .raw("aligned", each(variant.aligned, alignment))
+  JsonObject made;
+  made.string("name", variant.name).raw("when", each(variant.when, [](const Predicate& p) {
+                                          return json_string(p.to_string());
+                                        }));
+  if (variant.cost) made.string("cost", variant.cost->to_string());
+  return made.raw("aligned", each(variant.aligned, alignment))
       .raw("targets", strings(built.targets))
       .string("workspace_bytes", variant.workspace.to_string())
       .raw("stages", each(built.stages, [](std::size_t stage) { return std::to_string(stage); }))
@@ -159,7 +161,7 @@ std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) 
 }
 
 // A kernel that is launched before those of the variants that name it by its number: of its own
-// variants the first for the GPU whose conditions hold. Its tensors are the kernel's, by name, or
+// variants one is taken as of the kernel's. Its tensors are the kernel's, by name, or
 // lie in workspace.
 std::string stage_json(const BuiltStage& built) {
   const sema::Kernel& kernel = *built.plan->kernel;
@@ -194,7 +196,7 @@ std::string kernel_json(const BuiltKernel& built) {
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {
   return json_indented(JsonObject()
-                           .integer("manifest", 4)  // the version of this format
+                           .integer("manifest", 5)  // the version of this format
                            .string("lay", LAY_VERSION)
                            .string("script", script)
                            .raw("kernels", each(kernels, kernel_json))

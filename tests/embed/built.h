@@ -34,7 +34,7 @@ class Loaded {
   // A function of a kernel: symbol<int(const void*, char*)>("linear_check").
   template <class Function>
   Function* symbol(const std::string& name) const {
-    return reinterpret_cast<Function*>(address(name + "_lay1"));
+    return reinterpret_cast<Function*>(address(name + "_lay2"));
   }
   // A function of another name.
   void* address(const std::string& name) const;

@@ -116,10 +116,10 @@ TEST_CASE("an object of another ABI does not link") {
   lay::test::build_bundle(folder.path().string());
   lay::test::put(folder / "caller.c", kCaller);
   const std::string in = "cd " + folder.path().string() + " && ";
-  require_runs(in + "cc -c kernels.c && sed -i s/_lay1/_lay2/ kernels.h && cc -c caller.c", "");
+  require_runs(in + "cc -c kernels.c && sed -i s/_lay2/_lay3/ kernels.h && cc -c caller.c", "");
   const Ran linked = shell(in + "cc caller.o kernels.o -pthread -ldl");
   CHECK(linked.code != 0);
-  CHECK(linked.out.find("undefined reference to `eighths_check_lay2'") != std::string::npos);
+  CHECK(linked.out.find("undefined reference to `eighths_check_lay3'") != std::string::npos);
 }
 
 TEST_CASE("find_package finds a bundle") {

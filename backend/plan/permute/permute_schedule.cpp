@@ -78,6 +78,8 @@ PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema
         entry.where;
     if (entry.key == "name") {
       result.name = name_of(entry, problems).value_or("");
+    } else if (entry.key == "cost") {
+      result.cost = cost_of(entry, problems);
     } else if (entry.key == "accesses") {
       result.access_bytes = access_bytes_of(entry);
       if (!result.access_bytes)

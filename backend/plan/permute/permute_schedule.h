@@ -1,4 +1,4 @@
-// A schedule of a permute kernel, read: name, accesses, tile, threads, smem of inputs, order.
+// A schedule of a permute kernel, read: name, accesses, cost, tile, threads, smem of inputs, order.
 #pragma once
 
 #include <map>
@@ -16,6 +16,7 @@ inline constexpr int permute_widths[] = {16, 8, 4, 0};
 struct PermuteSchedule {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;
+  std::optional<Int> cost;
   std::optional<std::vector<int>> tile;  // one number an index of the first output
   std::optional<int> threads;
   // `accesses`: bytes of the widest one, 0 for one element; then the schedule is one variant.

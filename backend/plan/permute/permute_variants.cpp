@@ -14,6 +14,7 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
   if (!given) return;
   Facts facts = known;
   for (const Predicate& condition : *given) facts.assume(condition);
+  const std::size_t count = plan.variants.size();
   // Narrower accesses need weaker conditions: each variant takes what those before it do not.
   for (const int bytes : permute_widths) {
     if (schedule.access_bytes.value_or(bytes) != bytes) continue;
@@ -35,8 +36,10 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
     }
     if (!variant) continue;
     variant->when.insert(variant->when.begin(), given->begin(), given->end());
+    // The same for every width: of those that fit, the widest, which comes first, is taken.
+    variant->cost = schedule.cost;
     // s64 by 16 and by 8 bytes differ; bytes by 4 and `any` of f32 do not.
-    if (!plan.variants.empty() && same_conditions(plan.variants.back(), *variant)) continue;
+    if (plan.variants.size() > count && same_conditions(plan.variants.back(), *variant)) continue;
     plan.variants.push_back(std::move(*variant));
   }
 }
@@ -46,6 +49,7 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
 void add_permute_variants(Plan& plan, const PermuteForm& form, const Facts& facts,
                           const Target& target) {
   int number = 0;
+  Reach reach;
   for (const sema::Schedule& schedule : plan.kernel->schedules) {
     if (schedule.target != "simt") {
       plan.problems.push_back(
@@ -62,14 +66,13 @@ void add_permute_variants(Plan& plan, const PermuteForm& form, const Facts& fact
     ++number;
     if (read.name.empty()) read.name = number == 1 ? "simt" : "simt" + std::to_string(number);
     // A schedule that is never taken is planned all the same, for its mistakes.
-    const bool superfluous = !plan.variants.empty() && unconditional(plan.variants.back());
+    const bool superfluous = !reach.admits(plan.variants, read.cost.has_value());
     const auto count = static_cast<std::ptrdiff_t>(plan.variants.size());
     add_permute(plan, form, read, facts, target);  // checked even where it is never taken
     if (superfluous && plan.problems.empty())
       plan.variants.erase(plan.variants.begin() + count, plan.variants.end());
   }
-  if (!plan.problems.empty() || (!plan.variants.empty() && unconditional(plan.variants.back())))
-    return;
+  if (!plan.problems.empty() || takes_all(plan.variants)) return;
   PermuteSchedule none;
   none.where = plan.kernel->where;
   add_permute(plan, form, none, facts, target);

@@ -21,6 +21,11 @@ constexpr EntryRow rows[] = {
      "\"vectors\" or \"elements\"; without it, a variant of each", "accesses = \"vectors\""},
     {"accesses", "permute", "the widest access to global memory: bytes, or one element",
      "16, 8, 4 or \"elements\"; without it, a variant of each", "accesses = 16"},
+    {"cost", "simt sm80 sm90 permute reduction",
+     "what a launch costs, in any unit: of schedules with a cost that stand side by side the "
+     "launcher takes the one of least cost at the sizes at hand, among those whose conditions hold",
+     "an integer over the sizes; without it, schedules are tried in order",
+     "cost = ceil_div(M,128) * ceil_div(N,128)"},
     {"repack", "sm90",
      "an operand that a first launch copies into workspace, in rows that TMA reads and the "
      "instruction takes, and the accesses of that launch",

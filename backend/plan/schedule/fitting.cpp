@@ -1,7 +1,10 @@
 #include "backend/plan/schedule/fitting.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
+#include <tuple>
 
 namespace lay::plan {
 
@@ -12,15 +15,37 @@ bool fits(const Variant& variant, const Binding& sizes) {
 }
 
 std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& sizes) {
-  std::vector<const Variant*> fitting;
-  for (const Variant& variant : plan.variants)
-    if (fits(variant, sizes)) fitting.push_back(&variant);
-  return fitting;
+  struct Fitting {
+    std::size_t portfolio;  // counted in the plan's order; a variant without a cost is one
+    std::int64_t cost;
+    const Variant* variant;
+  };
+  // A cost that does not fit 64 bits is the greatest.
+  const auto cost_of = [&](const Variant& variant) -> std::int64_t {
+    constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+    return variant.cost ? variant.cost->evaluate(sizes).value_or(greatest) : 0;
+  };
+  std::vector<Fitting> fitting;
+  std::size_t portfolio = 0;
+  for (const Variant& variant : plan.variants) {
+    if (fits(variant, sizes)) fitting.push_back({portfolio, cost_of(variant), &variant});
+    // Neighbours are those of the plan, not of those that fit: what does not fit parts them too.
+    const Variant* next = &variant + 1;
+    const bool is_last = next == plan.variants.data() + plan.variants.size();
+    if (is_last || !variant.cost || !next->cost) ++portfolio;
+  }
+  // Of equal costs the first one in the plan stays in front.
+  std::stable_sort(fitting.begin(), fitting.end(), [](const Fitting& a, const Fitting& b) {
+    return std::tie(a.portfolio, a.cost) < std::tie(b.portfolio, b.cost);
+  });
+  std::vector<const Variant*> variants;
+  for (const Fitting& each : fitting) variants.push_back(each.variant);
+  return variants;
 }
 
 const Variant& chosen_variant(const Plan& plan, const Binding& sizes) {
-  for (const Variant& variant : plan.variants)
-    if (fits(variant, sizes)) return variant;
+  const auto fitting = fitting_variants(plan, sizes);
+  if (!fitting.empty()) return *fitting.front();
   throw std::logic_error("internal: no variant of kernel `" + plan.kernel->name +
                          "` takes these sizes");
 }

@@ -40,6 +40,7 @@ struct ChainedTile {
   std::optional<int> stages;
   std::vector<Predicate> when;
   Span where;
+  std::optional<Int> cost = std::nullopt;
 };
 
 class ChainPlanner {
@@ -86,6 +87,8 @@ class ChainPlanner {
       };
       if (entry.key == "name") {
         if (const auto name = name_of(entry, plan_.problems)) made.name = *name;
+      } else if (entry.key == "cost") {
+        made.cost = cost_of(entry, plan_.problems);
       } else if (entry.key == "tile") {
         const std::int64_t rows = number((*value)[0]), columns = number((*value)[1]);
         if (rows % rows_of_group != 0 || rows < rows_of_group || rows > 3 * rows_of_group ||
@@ -106,7 +109,7 @@ class ChainPlanner {
         made.stages = static_cast<int>(stages);
       } else {
         wrong(entry, "a schedule of chained products has no entry `" + entry.key + "`",
-              "its entries are name, tile and stages");
+              "its entries are name, cost, tile and stages");
         return std::nullopt;
       }
     }
@@ -309,6 +312,7 @@ class ChainPlanner {
     variant.name = candidate.name;
     variant.when = std::move(when);
     variant.aligned = conditions.aligned;
+    variant.cost = candidate.cost;
     variant.schedule = candidate.where;
     variant.kernel = program.kernel;
     variant.prediction = predict(program, target_);

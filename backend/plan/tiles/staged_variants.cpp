@@ -127,6 +127,7 @@ class StagePlanner {
   // lie from byte `first` of the workspace on.
   Plan launch(const sema::KernelPtr& kernel, const Variant& variant, const Int& first) const {
     Variant made = variant;
+    made.cost.reset();  // of a stage alone
     made.before.clear();
     made.kernel = nullptr;
     made.is_stage = true;

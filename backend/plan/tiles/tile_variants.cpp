@@ -80,7 +80,7 @@ class TilePlanner {
     }
   }
 
-  bool complete() const { return !plan_.variants.empty() && unconditional(plan_.variants.back()); }
+  bool complete() const { return takes_all(plan_.variants); }
 
   const Program& program(Columns columns) const {
     return columns == Columns::kept ? kept_ : streamed_;
@@ -253,8 +253,9 @@ class TilePlanner {
   // ---- variants
 
   void follow(const TileSchedule& schedule) {
-    const bool superfluous = complete();  // checked all the same
-    const auto count = static_cast<std::ptrdiff_t>(plan_.variants.size());
+    // Checked all the same.
+    const bool superfluous = !reach_.admits(plan_.variants, schedule.cost.has_value());
+    const std::size_t count = plan_.variants.size();
     std::vector<Candidate> tried;
     for (const int bytes : {access_bytes, 0}) {
       const Width width = bytes > 0 ? Width::vectors : Width::elements;
@@ -283,7 +284,10 @@ class TilePlanner {
             any;
     }
     if (!any) plan_.problems.push_back(nothing_fits(schedule));
-    if (superfluous) plan_.variants.erase(plan_.variants.begin() + count, plan_.variants.end());
+    if (superfluous) plan_.variants.resize(count);
+    // Of one schedule's variants, which cost the same, the launcher takes the first that fits.
+    for (std::size_t i = count; i < plan_.variants.size(); ++i)
+      plan_.variants[i].cost = schedule.cost;
   }
 
   Problem nothing_fits(const TileSchedule& schedule) const {
@@ -359,14 +363,8 @@ class TilePlanner {
     const sema::KernelPtr executed = before.kernel;
     before.kernel = nullptr;
     variant.before.push_back(std::make_shared<Plan>(Plan{executed, {std::move(before)}, {}}));
-    if (!is_known(variant)) plan_.variants.push_back(std::move(variant));
+    plan_.variants.push_back(std::move(variant));
     return true;
-  }
-
-  // Returns true if another variant is taken wherever this one is right.
-  bool is_known(const Variant& variant) const {
-    return std::any_of(plan_.variants.begin(), plan_.variants.end(),
-                       [&](const Variant& other) { return same_conditions(other, variant); });
   }
 
   static void add_condition(std::vector<Predicate>& when, const Predicate& condition) {
@@ -415,14 +413,14 @@ class TilePlanner {
     if (variant.prediction.shared_bytes > target_.block_shared) return false;
     variant.schedule = schedule;
     variant.accesses = candidate.bytes > 0 ? Width::vectors : Width::elements;
-    // Element by element is a variant of its own where it needs less than vectors.
-    if (!is_known(variant)) plan_.variants.push_back(std::move(variant));
+    plan_.variants.push_back(std::move(variant));
     return true;
   }
 
   Plan& plan_;
   Facts facts_;
   const Target& target_;
+  Reach reach_;
   Program kept_, streamed_;
   tile::AxisId along_;
   int values_wanted_ = most_values;

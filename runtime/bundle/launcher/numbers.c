@@ -71,6 +71,15 @@ LAY_MAYBE_UNUSED static lay_number lay_select(lay_truth condition, lay_number a,
   return condition < 0 ? lay_unknown() : condition ? a : b;
 }
 
+/* Takes the variant in place of the best of a portfolio so far (-1: none) where it costs less. A
+ * cost without a value is the greatest. */
+LAY_MAYBE_UNUSED static void lay_prefer(int* best, lay_number* least, int variant,
+                                        lay_number cost) {
+  if (*best >= 0 && (!cost.known || (least->known && cost.value >= least->value))) return;
+  *best = variant;
+  *least = cost;
+}
+
 LAY_MAYBE_UNUSED static lay_truth lay_equal(lay_number a, lay_number b) {
   return a.known && b.known ? a.value == b.value : -1;
 }
