@@ -67,12 +67,13 @@ TEST_CASE("a schedule without an atom is completed by the rows of the library th
     copying += !variant.before.empty();
   }
   CHECK(copying > 0);
-  CHECK(names.contains("sm90_own_middle"));
-  CHECK(names.contains("sm90_own_middle_any"));
+  CHECK(names.contains("sm90_own_128x128"));
+  CHECK(names.contains("sm90_own_128x128_any"));
   // 128 accumulators a thread have no room for as many totals.
-  CHECK(std::any_of(plain.variants.begin(), plain.variants.end(),
-                    [](const plan::Variant& variant) { return variant.name == "sm90_wide"; }));
-  CHECK(!names.contains("sm90_own_wide"));
+  CHECK(std::any_of(plain.variants.begin(), plain.variants.end(), [](const plan::Variant& variant) {
+    return variant.name == "sm90_256x128_1x2";
+  }));
+  CHECK(!names.contains("sm90_own_256x128_1x2"));
 }
 
 TEST_CASE("a schedule without an atom that no row completes says what keeps a row from it") {
@@ -112,78 +113,53 @@ TEST_CASE(
     "the library has rows for sums in parts, and rows that are taken only where TMA stores the "
     "output") {
   CHECK(names_of(planned("schedule product for sm90 { promotion_interval = 128 }"))
-            .contains("sm90_own_broad"));
-  CHECK(!names_of(planned("")).contains("sm90_broad"));
+            .contains("sm90_own_128x176_in_parts"));
+  CHECK(!names_of(planned("")).contains("sm90_128x176_in_parts"));
   const auto with_bias = names_of(planned("", "bf16", "max(acc + bias[n], 0)", ", bias: bf16 N:1"));
-  CHECK(with_bias.contains("sm90_pingpong_160"));
-  CHECK(!with_bias.contains("sm90_pingpong_160_any"));
-  CHECK(with_bias.contains("sm90_pingpong_any"));
-  CHECK(!names_of(planned("", "bf16")).contains("sm90_pingpong_160"));
+  CHECK(with_bias.contains("sm90_128x160"));
+  CHECK(!with_bias.contains("sm90_128x160_any"));
+  CHECK(with_bias.contains("sm90_128x128_2x1_any"));
   // There are no registers for these beside 160 accumulators.
   CHECK(!names_of(planned("", "bf16", "acc + R[m,n]", ", R: bf16 (M,N):(N,1)"))
-             .contains("sm90_pingpong_160"));
+             .contains("sm90_128x160"));
 }
 
-TEST_CASE("large products get the tiles that were measured to be the fastest") {
+TEST_CASE("products get tiles that were measured to be fast for them") {
   const plan::Plan bare = planned("", "bf16"),
-                   with_bias = planned("", "bf16", "max(acc + bias[n], 0)", ", bias: bf16 N:1"),
+                   with_gelu = planned("", "bf16", "gelu(acc + bias[n])", ", bias: bf16 N:1"),
                    masked = planned("", "bf16", "if n <= m then acc else 0");
-  CHECK(taken(bare, 4096, 4096, 4096) == "sm90_tall_176_along_n");
-  CHECK(taken(bare, 8192, 4096, 4096) == "sm90_tall_176_along_n");
-  CHECK(taken(bare, 8192, 4096, 14336) ==
-        "sm90_tall");  // tiles that begin and end less often gain nothing
-  CHECK(taken(bare, 4096, 2560, 4096) ==
-        "sm90_pingpong");  // larger tiles leave a fifth of the machine idle
-  CHECK(taken(bare, 4095, 4097, 4096) == "sm90_pingpong_any");  // rows that TMA does not store show
-  CHECK(taken(bare, 2048, 2048, 2048) == "sm90_wide");
-  CHECK(taken(bare, 2048, 2048, 512) == "sm90_pingpong");  // too short for the limit of power
-  CHECK(taken(bare, 8192, 8192, 8192) == "sm90_tall_200");
-  CHECK(taken(bare, 8192, 14336, 4096) == "sm90_tall_176_along_n");
-  CHECK(taken(bare, 8192, 28672, 4096) == "sm90_tall_176_along_n");
-  CHECK(taken(bare, 16384, 6144, 4096) == "sm90_tall_176");
-  // The tiles are as many as the SMs or fewer, of the narrowest that are no more; and the measured
-  // ones beside them.
-  CHECK(taken(bare, 768, 2048, 4096) == "sm90_one_wave_96");
-  CHECK(taken(bare, 1024, 2048, 4096) == "sm90_one_wave_128");
-  CHECK(taken(bare, 1024, 2560, 4096) == "sm90_one_wave_160");
-  CHECK(taken(bare, 1536, 2048, 4096) == "sm90_one_wave_192");
-  CHECK(taken(bare, 1024, 1024, 1024) == "sm90_small");
-  CHECK(taken(bare, 1536, 2048, 4095) != "sm90_one_wave_192");
-  CHECK(taken(bare, 256, 512, 8192) == "sm90_tiny_split_k");
-  CHECK(taken(bare, 512, 512, 512) == "sm90_tiny_32");
-  CHECK(taken(bare, 512, 512, 2048) == "sm90_tiny_split_k");
-  CHECK(taken(bare, 512, 768, 2048) == "sm90_tiny");
-  CHECK(taken(bare, 256, 256, 4096) == "sm90_tiny_split_k_32");
-  CHECK(taken(bare, 768, 768, 2048) == "sm90_small");
-  CHECK(taken(bare, 768, 768, 4096) == "sm90_small_split_k_96");
-  CHECK(taken(bare, 1024, 1024, 4096) == "sm90_small_split_k");
-  CHECK(taken(bare, 3072, 1024, 1024) == "sm90_middle_96");
-  CHECK(taken(bare, 256, 1024, 8192) == "sm90_tiny_split_k");
-  CHECK(taken(bare, 3072, 1536, 4096) == "sm90_one_wave_tall_144");
-  CHECK(taken(bare, 3072, 1024, 4096) == "sm90_middle_96");  // two waves of half as many rows
-  // Rows that begin inside lines of 128 bytes: the smallest tile of which one wave is enough, in
-  // parts of a long K.
-  CHECK(taken(bare, 96, 432, 3624) == "sm90_lines_split_32");
-  CHECK(taken(bare, 512, 112, 6840) == "sm90_lines_split_64");
-  CHECK(taken(bare, 632, 80, 840) == "sm90_lines_32");
-  CHECK(taken(bare, 1128, 536, 3976) == "sm90_lines_96");
-  CHECK(taken(bare, 344, 2248, 1040) == "sm90_lines_128");
-  CHECK(taken(bare, 400, 2128, 3064) == "sm90_lines_high_96");
-  CHECK(taken(bare, 2336, 864, 2728) == "sm90_lines_high_144");
-  CHECK(taken(bare, 2112, 920, 3376) == "sm90_lines_high_192");
-  CHECK(taken(bare, 2464, 2664, 5424) == "sm90_lines_pingpong");
-  CHECK(!taken(bare, 2336, 864, 2752).starts_with("sm90_lines"));    // whole lines
-  CHECK(!taken(masked, 2336, 864, 2728).starts_with("sm90_lines"));  // measured without a mask
-  CHECK(taken(with_bias, 8192, 4096, 4096) == "sm90_pingpong_160");
-  CHECK(taken(with_bias, 4096, 4096, 4096) == "sm90_pingpong");
-  CHECK(taken(with_bias, 2048, 2048, 2048) == "sm90_pingpong");
-  CHECK(taken(masked, 4096, 4096, 4096) == "sm90_pingpong");
-  CHECK(taken(masked, 8192, 8192, 8192) == "sm90_wide");
+  CHECK(taken(bare, 4096, 4096, 4096) == "sm90_256x128_1x2");
+  CHECK(taken(bare, 8192, 4096, 14336) == "sm90_256x128_1x2");
+  CHECK(taken(bare, 8192, 8192, 8192) == "sm90_256x200_2x1");
+  CHECK(taken(bare, 8192, 14336, 4096) == "sm90_256x176_1x2");
+  CHECK(names_of(bare).contains("sm90_256x176_2x1"));
+  CHECK(taken(bare, 8192, 8192, 512) == "sm90_128x176_2x1");
+  CHECK(taken(bare, 2048, 2048, 2048) == "sm90_256x128_1x2");
+  CHECK(taken(bare, 4095, 4097, 4096) == "sm90_128x128_2x1_any");
+  // One tile for nearly every SM.
+  CHECK(taken(bare, 768, 2048, 4096) == "sm90_128x96");
+  CHECK(taken(bare, 1024, 2560, 4096) == "sm90_128x160");
+  CHECK(taken(bare, 1536, 2048, 4096) == "sm90_128x192");
+  // Little work: small tiles, and parts of a long K.
+  CHECK(taken(bare, 512, 512, 512) == "sm90_64x32");
+  CHECK(taken(bare, 160, 120, 7848) == "sm90_64x32_split_4");
+  CHECK(taken(bare, 1024, 1024, 8192) == "sm90_128x128_split_2");
+  // Few rows of a large B.
+  CHECK(taken(bare, 64, 4096, 4096) == "sm90_split_k_64");
+  CHECK(taken(bare, 128, 4096, 14336) == "sm90_split_k_128");
+  CHECK(taken(bare, 64, 14336, 4096) == "sm90_few_rows");
+  CHECK(taken(bare, 128, 14336, 4096) == "sm90_panel");
+  // Rows that begin inside lines of 128 bytes: clusters along both axes.
+  CHECK(taken(bare, 2336, 864, 2728) == "sm90_128x144_2x2");
+  CHECK(taken(bare, 1128, 536, 3976) == "sm90_64x96_2x2");
+  CHECK(taken(with_gelu, 8192, 4096, 4096) == "sm90_128x128_2x1");
+  CHECK(taken(masked, 4096, 4096, 4096) == "sm90_128x128_2x1");
+  CHECK(taken(masked, 8192, 8192, 8192) == "sm90_128x256_2x1");
 }
 
-TEST_CASE("blocks with a tile each find it where the last group of rows is not full") {
+TEST_CASE("blocks with a tile each find it in groups of rows of nearly equal height") {
   const plan::Plan plan = planned("", "bf16");
-  for (const char* name : {"sm90_one_wave_160", "sm90_middle", "sm90_middle_96"}) {
+  for (const char* name : {"sm90_128x160", "sm90_128x128", "sm90_128x96"}) {
     INFO(name);
     const auto found =
         std::find_if(plan.variants.begin(), plan.variants.end(),
@@ -227,20 +203,13 @@ TEST_CASE("an order may be a number of rows of tiles") {
     REQUIRE(!refused.problems.front().notes.empty());
     CHECK(refused.problems.front().notes.front().second.starts_with("did you mean "));
   }
-  // Eleven rows of clusters, where as many waves do and no factor along n is read in boxes of
-  // another width.
+  // Eleven rows of clusters where B runs along n.
   sema::test::Script across(
       "kernel f<M, N, K>(A: bf16 (M,K):(1,M), B: bf16 (N,K):(1,N)) -> C: bf16 (M,N):(N,1) "
       "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }");
   const plan::Plan of_across = plan::make_plan(across.evaluator.kernels().back());
-  CHECK(taken(of_across, 8192, 8192, 8192) == "sm90_tall_group_11");
-  CHECK(taken(of_across, 9216, 8192, 8192) ==
-        "sm90_tall");  // 36 rows: four groups of eleven have eight places too many
-  CHECK(taken(of_across, 4096, 4096, 4096) == "sm90_tall");
-  // Nor 96 columns where tiles are few.
-  CHECK(taken(of_across, 768, 768, 4096) == "sm90_small");
-  CHECK(taken(of_across, 768, 2048, 4096) == "sm90_one_wave_128");
-  CHECK(taken(of_across, 3072, 1024, 1024) == "sm90_middle");
+  CHECK(taken(of_across, 8192, 8192, 8192) == "sm90_256x128_group_11");
+  CHECK(taken(of_across, 4096, 4096, 4096) == "sm90_256x128_1x2");
 }
 
 TEST_CASE("sizes that a completed schedule leaves out have the library's own rows") {
@@ -249,8 +218,8 @@ TEST_CASE("sizes that a completed schedule leaves out have the library's own row
   REQUIRE(plan.problems.empty());
   std::set<std::string> names;
   for (const plan::Variant& variant : plan.variants) CHECK(names.insert(variant.name).second);
-  CHECK(names.contains("sm90_own_middle"));
-  CHECK(names.contains("sm90_middle"));
+  CHECK(names.contains("sm90_own_128x128"));
+  CHECK(names.contains("sm90_128x128"));
 }
 
 TEST_CASE("what is printed of a sum in parts is taken back") {
