@@ -244,43 +244,47 @@ TEST_CASE("policies of the library") {
   REQUIRE_FALSE(rows.empty());
   const auto entry = [&](const std::string& key) {
     const auto wide = std::find_if(rows.begin(), rows.end(),
-                                   [](const Policy& row) { return row.name == "wide"; });
+                                   [](const Policy& row) { return row.name == "256x176_1x2"; });
+    REQUIRE(wide != rows.end());
     for (const ScheduleEntry& each : wide->entries) {
       if (each.key == key) return each.value;
     }
     return ScheduleEntry{}.value;
   };
-  CHECK(std::get<Tuple>(entry("tile")).to_string() == "(128,256,64)");
-  CHECK(std::get<Tuple>(entry("cluster")).to_string() == "(2,1)");
-  CHECK(std::get<MultiplyAdd>(entry("mma")).shape == std::array{64, 256, 16});
+  CHECK(std::get<Tuple>(entry("tile")).to_string() == "(256,176,64)");
+  CHECK(std::get<Tuple>(entry("cluster")).to_string() == "(1,2)");
+  CHECK(std::get<MultiplyAdd>(entry("mma")).shape == std::array{64, 176, 16});
+  // 16 * 12 pairs along N of tiles of 4096 x 4096, 66 at once, take three turns of 64 steps.
+  const ProblemSize size{4096, 4096, 4096, 1, 132};
+  const Int cost = under(std::get<Tuple>(entry("cost")).value(), size);
+  REQUIRE(cost.is_literal());
+  CHECK(cost.value() == 3 * (64 * 155384 + 35000 + 419020));
   const auto named = [](const ProductKind& kind, const std::string& name) {
     const std::vector<Policy> all = library_policies("sm90", kind);
     REQUIRE_FALSE(all.empty());
     return std::any_of(all.begin(), all.end(), [&](const Policy& row) { return row.name == name; });
   };
-  // Rows that take nearly all registers are for what needs no others; integers have no n = 168.
-  CHECK(named({bf16, bf16, f32}, "tall_168"));
-  CHECK(named({bf16, bf16, f32}, "tall_176"));
-  CHECK(named({bf16, bf16, f32}, "tall_200"));
+  // Rows that take nearly all registers are for what needs no others; integers have no n = 200.
+  CHECK(named({bf16, bf16, f32}, "256x176_1x2"));
+  CHECK(named({bf16, bf16, f32}, "256x200_2x1"));
   for (const ProductKind& other :
        {ProductKind{bf16, bf16, f32, 1}, ProductKind{bf16, bf16, f32, 0, true},
         ProductKind{bf16, bf16, f32, 0, false, 32},
         ProductKind{bf16, bf16, f32, 0, false, 16, true, false},
         ProductKind{s8, s8, s32, 0, false, 8}}) {
-    CHECK(!named(other, "tall_168"));
-    CHECK(!named(other, "tall_200"));
-    CHECK(named(other, "tall") == !other.masked);
+    CHECK(!named(other, "256x176_1x2"));
+    CHECK(!named(other, "256x200_2x1"));
+    CHECK(named(other, "256x128_1x2") == !other.masked);
   }
   // An A along m and batches take two registers each.
   for (const bool batched : {false, true}) {
     const ProductKind other{
         .a = bf16, .b = bf16, .accumulator = f32, .a_along_k = batched, .batched = batched};
-    CHECK(named(other, "tall_168"));
-    CHECK(!named(other, "tall_200"));
+    CHECK(named(other, "256x176_1x2"));
+    CHECK(!named(other, "256x200_2x1"));
   }
-  CHECK(!named({bf16, bf16, f32, 0, false, 32}, "tall_176"));
-  CHECK(!named({e4m3, e4m3, f32, 0, false, 8}, "tall_176"));
-  CHECK(named({s8, s8, s32, 0, false, 32}, "wide"));
+  CHECK(!named({e4m3, e4m3, f32, 0, false, 8}, "256x176_1x2"));
+  CHECK(named({s8, s8, s32, 0, false, 32}, "128x192"));
   CHECK(library_policies("sm90", {f32, f32, f32}).empty());
   CHECK(library_policies("simt", {f32, f32, f32}).empty());
 }
