@@ -12,6 +12,7 @@
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
 #include "tests/language/script.h"
+#include "tests/plan/policy_rows.h"
 
 namespace lay::test {
 namespace {
@@ -22,32 +23,16 @@ struct Sizes {
   std::int64_t m, n, k, batches;
 };
 
-// Integers of a row's entry: a tile, a cluster, or one number; none where it has no such entry.
-std::vector<std::int64_t> numbers(const Policy& row, const std::string& key) {
-  std::vector<std::int64_t> result;
-  for (const sema::ScheduleEntry& entry : row.entries) {
-    if (entry.key != key) continue;
-    const Tuple& value = std::get<Tuple>(entry.value);
-    for (int i = 0; i < value.rank(); ++i) result.push_back(value[i].value().value());
-  }
-  return result;
-}
-
 bool holds(const Predicate& condition, const Sizes& s) {
   return sema::under(condition, {s.m, s.n, s.k, s.batches, 132}).is_always();
 }
 
-// The row's cost at these sizes; none where it stands in no portfolio.
 std::optional<std::int64_t> cost_at(const Policy& row, const Sizes& s) {
-  for (const sema::ScheduleEntry& entry : row.entries) {
-    if (entry.key != "cost") continue;
-    const Int cost =
-        sema::under(std::get<Tuple>(entry.value).value(), {s.m, s.n, s.k, s.batches, 132});
-    REQUIRE(cost.is_literal());
-    CHECK(cost.value() > 0);
-    return cost.value();
-  }
-  return std::nullopt;
+  const auto cost = cost_under(row, {s.m, s.n, s.k, s.batches, 132});
+  if (!cost) return std::nullopt;
+  REQUIRE(cost->is_literal());
+  CHECK(cost->value() > 0);
+  return cost->value();
 }
 
 // The row that a launch of these sizes takes: the first whose condition holds; where that one has a

@@ -13,6 +13,7 @@
 
 #include "frontend/sema/library.h"
 #include "generated/tests/paths.h"
+#include "tests/plan/policy_rows.h"
 
 namespace lay::test {
 namespace {
@@ -51,16 +52,6 @@ std::vector<Problem> measured() {
   return problems;
 }
 
-std::vector<std::int64_t> numbers(const sema::Policy& row, const std::string& key) {
-  std::vector<std::int64_t> result;
-  for (const sema::ScheduleEntry& entry : row.entries) {
-    if (entry.key != key) continue;
-    const Tuple& value = std::get<Tuple>(entry.value);
-    for (int i = 0; i < value.rank(); ++i) result.push_back(value[i].value().value());
-  }
-  return result;
-}
-
 Tile tile_of(const sema::Policy& row) {
   const auto tile = numbers(row, "tile"), cluster = numbers(row, "cluster"),
              groups = numbers(row, "groups");
@@ -79,14 +70,10 @@ std::vector<Row> rows_for(const std::vector<sema::Policy>& rows, const Problem& 
   std::vector<Row> result;
   for (const sema::Policy& row : rows) {
     if (!sema::under(row.when, size).is_always()) continue;
-    const auto cost =
-        std::find_if(row.entries.begin(), row.entries.end(),
-                     [](const sema::ScheduleEntry& entry) { return entry.key == "cost"; });
-    if (cost == row.entries.end()) return {};
+    const auto cost = cost_under(row, size);
+    if (!cost) return {};
     const auto time = problem.times.find(tile_of(row));
-    if (time == problem.times.end()) continue;
-    result.push_back(
-        {sema::under(std::get<Tuple>(cost->value).value(), size).value(), time->second});
+    if (time != problem.times.end()) result.push_back({cost->value(), time->second});
   }
   return result;
 }
