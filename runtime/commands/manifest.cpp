@@ -161,8 +161,8 @@ std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) 
 }
 
 // A kernel that is launched before those of the variants that name it by its number: of its own
-// variants one is taken as of the kernel's. Its tensors are the kernel's, by name, or
-// lie in workspace.
+// variants one is taken as of the kernel's. Its tensors are the kernel's, by name, or lie in
+// workspace.
 std::string stage_json(const BuiltStage& built) {
   const sema::Kernel& kernel = *built.plan->kernel;
   return JsonObject()
