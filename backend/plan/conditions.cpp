@@ -210,7 +210,7 @@ namespace {
 std::span<const Variant> last_portfolio(const std::vector<Variant>& variants) {
   if (variants.empty()) return {};
   std::size_t first = variants.size() - 1;
-  while (first > 0 && variants[first].cost && variants[first - 1].cost) --first;
+  while (first > 0 && in_one_portfolio(variants[first - 1].cost, variants[first].cost)) --first;
   return std::span(variants).subspan(first);
 }
 
@@ -224,9 +224,9 @@ bool takes_all(const std::vector<Variant>& variants) {
   });
 }
 
-bool Reach::admits(const std::vector<Variant>& variants, bool has_cost) {
+bool Reach::admits(const std::vector<Variant>& variants, const std::optional<Cost>& cost) {
   // `a` for all sizes without a cost, `b` with one: b is never taken, and neither is `c` behind it.
-  is_closed_ = is_closed_ || (takes_all(variants) && !(has_cost && variants.back().cost));
+  is_closed_ = is_closed_ || (takes_all(variants) && !in_one_portfolio(variants.back().cost, cost));
   return !is_closed_;
 }
 

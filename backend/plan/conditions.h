@@ -42,10 +42,10 @@ bool same_conditions(const Variant& a, const Variant& b);
 // Follows a plan that grows: which variants a launch may still reach.
 class Reach {
  public:
-  // Returns true if the launcher may take a variant with or without a cost that stands behind
+  // Returns true if the launcher may take a variant of this cost, or of none, that stands behind
   // these: none of them takes all sizes and pointers, or one does and stands in the same portfolio.
   // Behind a variant that it never takes it takes none.
-  bool admits(const std::vector<Variant>& variants, bool has_cost);
+  bool admits(const std::vector<Variant>& variants, const std::optional<Cost>& cost);
 
  private:
   bool is_closed_ = false;

@@ -105,7 +105,7 @@ class GemmPlanner {
   bool complete() const { return takes_all(plan_.variants); }
   // Returns true if the launcher may take a variant of this schedule behind those there are.
   bool is_reachable(const ScheduleHead& schedule) {
-    return reach_.admits(plan_.variants, schedule.cost.has_value());
+    return reach_.admits(plan_.variants, schedule.cost);
   }
 
   void add_variants_from_schedules() {
@@ -381,14 +381,15 @@ class GemmPlanner {
   std::vector<Row> rows(const std::string& target, bool in_parts = false) {
     std::vector<Row> made;
     if (complete()) return {};
+    --library_portfolio_;
     for (const sema::Policy& policy : library_rows(target, kernel_, form_, facts_, in_parts)) {
       TensorSchedule schedule =
           read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
       schedule.name = target + "_" + policy.name;
       schedule.of_script = false;
       schedule.when = {here(policy.when)};
-      // Over the same M, N, K, batches and SMs.
-      if (schedule.cost) schedule.cost = here(*schedule.cost);
+      // Over the same M, N, K, batches and SMs. Costs that a script says are in another unit.
+      if (schedule.cost) schedule.cost = Cost{here(schedule.cost->value), library_portfolio_};
       made.push_back({std::move(schedule), here(policy.copies), policy.elements});
     }
     return made;
@@ -578,6 +579,7 @@ class GemmPlanner {
   Facts& facts_;
   const Target& target_;
   Reach reach_;
+  int library_portfolio_ = 0;  // below those that a script may say; another one each time
   KnownCopies copies_;
   std::vector<Problem> passed_over_;  // why rows do not complete a schedule
   std::set<std::string>

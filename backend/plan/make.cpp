@@ -79,10 +79,10 @@ void check_names(Plan& plan) {
 void drop_unreached(std::vector<Variant>& variants) {
   std::vector<Variant> kept;
   for (Variant& variant : variants) {
-    // Back to where the portfolio begins that the variant stands in.
-    bool neighbours = variant.cost.has_value(), known = false;
+    bool known = false;
     for (std::size_t i = kept.size(); i-- > 0 && !known;) {
-      neighbours = neighbours && kept[i].cost;
+      const bool neighbours = in_one_portfolio(kept[i].cost, variant.cost);
+      // Of equal costs the first is taken, as of schedules that are tried in order.
       known = same_conditions(kept[i], variant) && !(neighbours && kept[i].cost != variant.cost);
     }
     if (!known) kept.push_back(std::move(variant));
@@ -310,6 +310,7 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
   Plan plan{std::move(kernel), {}, {}};
   try {
     plan_kernel(plan, target);
+    number_portfolios(plan.variants);
     const Facts known = facts_of(*plan.kernel);
     // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K <
     // 8. No launch takes such a variant, so it is not compiled.
@@ -320,7 +321,7 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
     std::erase_if(plan.variants, [&](Variant& variant) {
       auto when = as_read_back(known, variant.when);
       if (when) variant.when = std::move(*when);
-      if (variant.cost) variant.cost = known.simplify(*variant.cost);
+      if (variant.cost) variant.cost->value = known.simplify(variant.cost->value);
       return !when;
     });
     drop_unreached(plan.variants);

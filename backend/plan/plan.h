@@ -3,8 +3,8 @@
 // plan` prints back as Lay.
 //
 // The launcher takes the first variant whose conditions hold for the sizes and pointers at hand.
-// Neighbours with a cost are a portfolio: of those whose conditions hold it takes the one of least
-// cost at these sizes, the first of equal ones.
+// Neighbours with a cost may be a portfolio: of those whose conditions hold it takes the one of
+// least cost at these sizes, the first of equal ones (schedule/cost.h).
 // The last variant has no condition of its own, so that every launch that keeps the kernel's guards
 // finds one. The variants of one family (sm90, sm80, simt) add in the same order, so they give the
 // same bits; only a schedule that splits K over groups of warps asks for another.
@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "backend/plan/permute/permute.h"
+#include "backend/plan/schedule/cost.h"
 #include "backend/plan/schedule/tile_order.h"
 #include "backend/plan/sm80/sm80_gemm.h"
 #include "backend/plan/sm90/sm90_gemm.h"
@@ -184,8 +185,7 @@ struct Variant {
   std::string name;             // unique in the plan; part of the emitted kernel's name
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
-  std::optional<Int> cost;  // of a portfolio, over the dims; in one unit for all of it. None: the
-                            // variant stands in no portfolio
+  std::optional<Cost> cost;  // none: the variant stands in no portfolio
   std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel, tile::Program> how;
   Width accesses = Width::vectors;  // a permute kernel says more (Permute::access_bytes)
   // Launches that come first, in order: of each plan the first variant that takes the sizes

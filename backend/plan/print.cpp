@@ -450,7 +450,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
     if (!std::holds_alternative<Permute>(variant.how) && !is_chained)
       lines.push_back(entry("accesses", accesses_text(variant.accesses)));
-    if (variant.cost) lines.push_back(entry("cost", variant.cost->to_string()));
+    cost_lines(plan.variants, variant, lines);
     if (variant.stores_operands) lines.push_back(entry("operands", "\"stored\""));
     if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
       repack_lines(plan, variant, *gemm, lines);

@@ -49,12 +49,13 @@ typedef struct lay_variant_info {
   const char* targets;         /* "sm_80 sm_90a" */
   const char* conditions;      /* "M % 128 == 0 and X aligned to 16" */
   const char* cost;            /* an expression in the sizes; "": it stands in no portfolio */
+  int portfolio;               /* its number */
   const char* workspace_bytes; /* an expression in the sizes */
 } lay_variant_info;
 
 /* Guards hold for every launch; of the variants a launch takes the first for its device that takes
- * the sizes and addresses. Neighbours with a cost, among those for the device, are a portfolio: of
- * those that take them the one of least cost, the first of equal ones. */
+ * the sizes and addresses, of a portfolio, among those for the device, the one of least cost, the
+ * first of equal ones. */
 typedef struct lay_kernel_info {
   const char* name;
   const char* script;

@@ -331,7 +331,7 @@ class KernelText {
   struct Choice {
     std::size_t variant;
     std::string takes;
-    std::optional<Int> cost;
+    std::optional<plan::Cost> cost;
   };
 
   // Returns the number of the variant to take: plan::chosen_variant.
@@ -343,11 +343,11 @@ class KernelText {
         text += "    if (" + one.takes + ") return " + number(one.variant) + ";\n";
         continue;
       }
-      if (i == 0 || !choices[i - 1].cost)
+      if (i == 0 || !plan::in_one_portfolio(choices[i - 1].cost, one.cost))
         text += "    {\n      int best = -1;\n      lay_number least = lay_unknown();\n";
       text += "      if (" + one.takes + ")\n        lay_prefer(&best, &least, " +
-              number(one.variant) + ", " + c_number(*one.cost, names_) + ");\n";
-      if (i + 1 == choices.size() || !choices[i + 1].cost)
+              number(one.variant) + ", " + c_number(one.cost->value, names_) + ");\n";
+      if (i + 1 == choices.size() || !plan::in_one_portfolio(one.cost, choices[i + 1].cost))
         text += "      if (best >= 0) return best;\n    }\n";
     }
     return text;
@@ -514,7 +514,8 @@ void $K_unload(void) {
         if (bytes > 1) add(tensor + " aligned to " + std::to_string(bytes));
       text += "    {" + c_string(built.variant->name) + ", " + c_string(targets) + ", " +
               c_string(conditions) + ", " +
-              c_string(built.variant->cost ? built.variant->cost->to_string() : "") + ", " +
+              c_string(built.variant->cost ? built.variant->cost->value.to_string() : "") + ", " +
+              std::to_string(built.variant->cost ? built.variant->cost->portfolio : 0) + ", " +
               c_string(built.variant->workspace.to_string()) + "},\n";
     }
     return text + "};\n\nconst lay_kernel_info* " + name_ +

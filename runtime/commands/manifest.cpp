@@ -137,8 +137,8 @@ std::string built_launch_json(const BuiltLaunch& built) {
 // order on one stream. They share the same workspace, aligned to 128 bytes, of any contents, as
 // large as the variant or a variant of its stages asks for: memory that nobody else uses until the
 // last launch is done. A launcher takes the first variant for its GPU, one of the targets, whose
-// conditions hold; of neighbours with a cost, among those for its GPU, that of least cost, the
-// first of equal ones.
+// conditions hold; of one portfolio, among those for its GPU, that of least cost, the first of
+// equal ones.
 std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) {
   const plan::Variant& variant = *built.variant;
   const auto alignment = [&](const plan::Alignment& a) {
@@ -151,7 +151,9 @@ std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) 
   made.string("name", variant.name).raw("when", each(variant.when, [](const Predicate& p) {
                                           return json_string(p.to_string());
                                         }));
-  if (variant.cost) made.string("cost", variant.cost->to_string());
+  if (variant.cost)
+    made.string("cost", variant.cost->value.to_string())
+        .integer("portfolio", variant.cost->portfolio);
   return made.raw("aligned", each(variant.aligned, alignment))
       .raw("targets", strings(built.targets))
       .string("workspace_bytes", variant.workspace.to_string())

@@ -72,7 +72,10 @@ std::vector<std::string> entries_of(const std::string& text, const std::string& 
     std::getline(lines, line);
     while (std::getline(lines, line)) {
       const auto first = line.find_first_not_of(' ');
-      if (first == std::string::npos || line.compare(first, 2, "//") != 0) entries += line + "\n";
+      // Which portfolio it is depends on the schedules before.
+      if (first == std::string::npos ||
+          (line.compare(first, 2, "//") != 0 && line.compare(first, 9, "portfolio") != 0))
+        entries += line + "\n";
     }
     schedules.push_back(entries);
   });

@@ -68,6 +68,7 @@ PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema
   result.when = schedule.when;
   result.where = schedule.where;
   result.of_script = true;
+  result.cost = cost_of(schedule, problems);
   const std::size_t indices = kernel.assignments[0].indices.size();
   for (const sema::ScheduleEntry& entry : schedule.entries) {
     const auto wants = [&](const std::string& what) {
@@ -78,8 +79,8 @@ PermuteSchedule read_permute_schedule(const sema::Schedule& schedule, const sema
         entry.where;
     if (entry.key == "name") {
       result.name = name_of(entry, problems).value_or("");
-    } else if (entry.key == "cost") {
-      result.cost = cost_of(entry, problems);
+    } else if (is_of_cost(entry)) {
+      continue;
     } else if (entry.key == "accesses") {
       result.access_bytes = access_bytes_of(entry);
       if (!result.access_bytes)

@@ -16,7 +16,7 @@ inline constexpr int permute_widths[] = {16, 8, 4, 0};
 struct PermuteSchedule {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;
-  std::optional<Int> cost;
+  std::optional<Cost> cost;
   std::optional<std::vector<int>> tile;  // one number an index of the first output
   std::optional<int> threads;
   // `accesses`: bytes of the widest one, 0 for one element; then the schedule is one variant.

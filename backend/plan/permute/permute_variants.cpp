@@ -66,7 +66,7 @@ void add_permute_variants(Plan& plan, const PermuteForm& form, const Facts& fact
     ++number;
     if (read.name.empty()) read.name = number == 1 ? "simt" : "simt" + std::to_string(number);
     // A schedule that is never taken is planned all the same, for its mistakes.
-    const bool superfluous = !reach.admits(plan.variants, read.cost.has_value());
+    const bool superfluous = !reach.admits(plan.variants, read.cost);
     const auto count = static_cast<std::ptrdiff_t>(plan.variants.size());
     add_permute(plan, form, read, facts, target);  // checked even where it is never taken
     if (superfluous && plan.problems.empty())

@@ -26,6 +26,9 @@ constexpr EntryRow rows[] = {
      "launcher takes the one of least cost at the sizes at hand, among those whose conditions hold",
      "an integer over the sizes; without it, schedules are tried in order",
      "cost = ceil_div(M,128) * ceil_div(N,128)"},
+    {"portfolio", "simt sm80 sm90 permute reduction",
+     "a number: costs are compared among neighbours with the same one",
+     "an integer from 0 to 1000, beside a cost; without it, 0", "portfolio = 1"},
     {"repack", "sm90",
      "an operand that a first launch copies into workspace, in rows that TMA reads and the "
      "instruction takes, and the accesses of that launch",

@@ -23,16 +23,17 @@ std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& si
   // A cost that does not fit 64 bits is the greatest.
   const auto cost_of = [&](const Variant& variant) -> std::int64_t {
     constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-    return variant.cost ? variant.cost->evaluate(sizes).value_or(greatest) : 0;
+    return variant.cost ? variant.cost->value.evaluate(sizes).value_or(greatest) : 0;
   };
   std::vector<Fitting> fitting;
   std::size_t portfolio = 0;
   for (const Variant& variant : plan.variants) {
     if (fits(variant, sizes)) fitting.push_back({portfolio, cost_of(variant), &variant});
+    // A portfolio that takes nothing here is counted too; the order of numbers is all that matters.
     // Neighbours are those of the plan, not of those that fit: what does not fit parts them too.
     const Variant* next = &variant + 1;
     const bool is_last = next == plan.variants.data() + plan.variants.size();
-    if (is_last || !variant.cost || !next->cost) ++portfolio;
+    if (is_last || !in_one_portfolio(variant.cost, next->cost)) ++portfolio;
   }
   // Of equal costs the first one in the plan stays in front.
   std::stable_sort(fitting.begin(), fitting.end(), [](const Fitting& a, const Fitting& b) {

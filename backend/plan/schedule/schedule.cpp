@@ -259,6 +259,7 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
   result.when = schedule.when;
   result.where = schedule.where;
   result.of_script = true;
+  result.cost = cost_of(schedule, problems);
   for (const sema::ScheduleEntry& entry : schedule.entries) {
     const std::string key = entry.argument.empty() ? entry.key : entry.key + " " + entry.argument;
     // `smem A` and `smem B` are entries of their own, hence the argument in the key.
@@ -358,13 +359,6 @@ std::optional<std::string> name_of(const sema::ScheduleEntry& entry,
   return std::nullopt;
 }
 
-std::optional<Int> cost_of(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
-  const auto* leaf = std::get_if<Tuple>(&entry.value);
-  if (leaf && leaf->is_int()) return leaf->value();
-  misfit(entry, "an integer over the sizes, as in ceil_div(M,128) * ceil_div(N,128)", problems);
-  return std::nullopt;
-}
-
 bool read_common_entry(const sema::ScheduleEntry& entry, ScheduleHead& into,
                        std::vector<Problem>& problems) {
   if (entry.key == "name") {
@@ -372,10 +366,8 @@ bool read_common_entry(const sema::ScheduleEntry& entry, ScheduleHead& into,
   } else if (entry.key == "accesses") {
     into.accesses = width_of(entry.value);
     if (!into.accesses) misfit(entry, width_form, problems);
-  } else if (entry.key == "cost") {
-    into.cost = cost_of(entry, problems);
   } else {
-    return false;
+    return is_of_cost(entry);
   }
   return true;
 }

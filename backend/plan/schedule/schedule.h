@@ -17,7 +17,7 @@ namespace lay::plan {
 struct ScheduleHead {
   std::string name;  // of the variants it makes
   std::vector<Predicate> when;
-  std::optional<Int> cost;
+  std::optional<Cost> cost;
   // `accesses`: then the schedule is one variant, with the schedule's name as it is.
   std::optional<Width> accesses;
   bool of_script = false;  // the user's, not a policy
@@ -68,8 +68,8 @@ struct TensorSchedule : ScheduleHead {
 sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& kernel,
                                   const GemmForm& form, std::vector<Problem>& problems);
 
-// Reads `name`, `accesses` and `cost`, which products and reductions share. Returns false for an
-// entry of another key.
+// Reads `name` and `accesses`, which products and reductions share, and passes over those that
+// cost_of reads. Returns false for an entry of another key.
 bool read_common_entry(const sema::ScheduleEntry& entry, ScheduleHead& into,
                        std::vector<Problem>& problems);
 
@@ -77,10 +77,6 @@ bool read_common_entry(const sema::ScheduleEntry& entry, ScheduleHead& into,
 // is no name of a kernel in CUDA.
 std::optional<std::string> name_of(const sema::ScheduleEntry& entry,
                                    std::vector<Problem>& problems);
-
-// Returns the integer that the entry `cost` gives, over the kernel's sizes; nothing, and a problem
-// "schedule-entry", where it is none.
-std::optional<Int> cost_of(const sema::ScheduleEntry& entry, std::vector<Problem>& problems);
 
 // Problems: "schedule-entry" (unknown, given twice, or not of its form), "unsupported" (an entry of
 // another target).

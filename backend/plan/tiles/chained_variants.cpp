@@ -40,7 +40,7 @@ struct ChainedTile {
   std::optional<int> stages;
   std::vector<Predicate> when;
   Span where;
-  std::optional<Int> cost = std::nullopt;
+  std::optional<Cost> cost = std::nullopt;
 };
 
 class ChainPlanner {
@@ -80,6 +80,7 @@ class ChainPlanner {
                                 {}});
       return std::nullopt;
     }
+    made.cost = cost_of(schedule, plan_.problems);
     for (const sema::ScheduleEntry& entry : schedule.entries) {
       const auto* value = std::get_if<Tuple>(&entry.value);
       const auto number = [&](const Tuple& of) -> std::int64_t {
@@ -87,8 +88,8 @@ class ChainPlanner {
       };
       if (entry.key == "name") {
         if (const auto name = name_of(entry, plan_.problems)) made.name = *name;
-      } else if (entry.key == "cost") {
-        made.cost = cost_of(entry, plan_.problems);
+      } else if (is_of_cost(entry)) {
+        continue;
       } else if (entry.key == "tile") {
         const std::int64_t rows = number((*value)[0]), columns = number((*value)[1]);
         if (rows % rows_of_group != 0 || rows < rows_of_group || rows > 3 * rows_of_group ||
@@ -109,7 +110,7 @@ class ChainPlanner {
         made.stages = static_cast<int>(stages);
       } else {
         wrong(entry, "a schedule of chained products has no entry `" + entry.key + "`",
-              "its entries are name, cost, tile and stages");
+              "its entries are name, cost, portfolio, tile and stages");
         return std::nullopt;
       }
     }

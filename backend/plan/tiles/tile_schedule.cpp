@@ -42,6 +42,7 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
   result.when = schedule.when;
   result.where = schedule.where;
   result.of_script = true;
+  result.cost = cost_of(schedule, problems);
   for (const sema::ScheduleEntry& entry : schedule.entries) {
     const auto wants = [&](const char* code, const std::string& what) {
       problems.push_back({code, "`" + entry.key + "` takes " + what, entry.where, {}, {}, {}});

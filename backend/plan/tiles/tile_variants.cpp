@@ -254,7 +254,7 @@ class TilePlanner {
 
   void follow(const TileSchedule& schedule) {
     // Checked all the same.
-    const bool superfluous = !reach_.admits(plan_.variants, schedule.cost.has_value());
+    const bool superfluous = !reach_.admits(plan_.variants, schedule.cost);
     const std::size_t count = plan_.variants.size();
     std::vector<Candidate> tried;
     for (const int bytes : {access_bytes, 0}) {
