@@ -1,13 +1,15 @@
-"""Times schedules of bf16 products on the GPU at hand, for the model by which the library chooses:
+"""Times schedules of products on the GPU at hand, for the model by which the library chooses:
 
-  tests/bench/tiles.py SEED COUNT [--lay LAY] >> lines.txt
+  tests/bench/tiles.py SEED COUNT [--lay LAY] [--kernel NAME]... >> lines.txt
 
-Draws COUNT problems and times every candidate on each, beside cuBLASLt. Prints lines as those of
-tests/plan/tiles.txt, whose test holds the costs of stdlib/policies/sm90.lay to them.
+Draws COUNT problems of each kernel of hopper.lay and times every candidate on each, beside
+cuBLASLt. Prints lines as those of tests/plan/tiles.txt, whose test holds the costs of
+stdlib/policies/sm90.lay to them.
 """
 
 import argparse
 import json
+import math
 import pathlib
 import random
 import re
@@ -18,69 +20,104 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import shapes  # noqa: E402
 
-# Tile M, N and K, blocks of a cluster along M and N, parts of K; ping-pong.
-COOPERATIVE = [(64, 32, 128, 1, 1, 1), (64, 32, 128, 1, 4, 1), (64, 32, 128, 1, 2, 2),
-               (64, 32, 128, 1, 2, 4), (64, 64, 128, 1, 1, 1), (64, 64, 128, 1, 1, 2),
-               (64, 64, 128, 1, 2, 4), (64, 64, 128, 2, 4, 1), (64, 96, 64, 2, 2, 1),
-               (64, 128, 64, 2, 2, 1), (64, 128, 64, 1, 1, 1), (64, 256, 64, 1, 1, 1),
-               (128, 64, 64, 1, 2, 1), (128, 96, 64, 1, 1, 1), (128, 96, 64, 2, 4, 1),
-               (128, 96, 64, 1, 1, 2), (128, 128, 64, 1, 1, 1), (128, 128, 64, 1, 1, 2),
-               (128, 128, 64, 1, 1, 4), (128, 144, 64, 2, 2, 1), (128, 192, 64, 1, 1, 1),
-               (128, 192, 64, 2, 2, 1), (128, 256, 64, 2, 1, 1), (256, 128, 64, 1, 2, 1),
-               (256, 128, 64, 2, 1, 1), (256, 176, 64, 2, 1, 1), (256, 176, 64, 1, 2, 1),
-               (256, 176, 64, 2, 2, 1), (256, 200, 64, 2, 1, 1)]
-PINGPONG = [(128, 128, 64, 2, 1, 1), (128, 128, 64, 2, 2, 1), (128, 176, 64, 2, 1, 1),
-            (128, 160, 64, 1, 1, 1)]
-LARGEST = 2.2e11  # M * N * K: a millisecond
+# Tile M and N, widths of 128 bytes along K, blocks of a cluster along M and N, parts of K.
+COOPERATIVE = [(64, 32, 2, 1, 1, 1), (64, 32, 2, 1, 4, 1), (64, 32, 2, 1, 2, 2),
+               (64, 32, 2, 1, 2, 4), (64, 64, 2, 1, 1, 1), (64, 64, 2, 1, 1, 2),
+               (64, 64, 2, 1, 2, 4), (64, 64, 2, 2, 4, 1), (64, 96, 1, 2, 2, 1),
+               (64, 128, 1, 2, 2, 1), (64, 128, 1, 1, 1, 1), (64, 256, 1, 1, 1, 1),
+               (128, 64, 1, 1, 2, 1), (128, 96, 1, 1, 1, 1), (128, 96, 1, 2, 4, 1),
+               (128, 96, 1, 1, 1, 2), (128, 128, 1, 1, 1, 1), (128, 128, 1, 1, 1, 2),
+               (128, 128, 1, 1, 1, 4), (128, 144, 1, 2, 2, 1), (128, 192, 1, 1, 1, 1),
+               (128, 192, 1, 2, 2, 1), (128, 256, 1, 2, 1, 1), (256, 128, 1, 1, 2, 1),
+               (256, 128, 1, 2, 1, 1), (256, 176, 1, 2, 1, 1), (256, 176, 1, 1, 2, 1),
+               (256, 176, 1, 2, 2, 1), (256, 200, 1, 2, 1, 1)]
+PINGPONG = [(128, 128, 1, 2, 1, 1), (128, 128, 1, 2, 2, 1), (128, 176, 1, 2, 1, 1),
+            (128, 160, 1, 1, 1, 1)]
+LARGEST = 2.2e11  # L * M * N * K: a millisecond
+LARGEST_OUTPUT = 2 ** 26
+PROBLEMS_A_RUN = 5
 
 
-def script():
+def declared(kernel):
+    """Its text in hopper.lay, its factors' type, and that type's elements of 128 bytes."""
+    text = (shapes.HERE / "hopper.lay").read_text()
+    found = re.search(r"^kernel %s<.*?}$" % kernel, text, re.DOTALL | re.MULTILINE).group()
+    kind = re.search(r": (\w+) \(", found).group(1)
+    return found, kind, {"bf16": 64, "f16": 64, "tf32": 32}.get(kind, 128)
+
+
+def script(kernel):
     """All candidates as schedules of one kernel, each with a condition of its own, which holds."""
-    lines = ["use atoms.sm90",
-             "kernel tt<M, N, K>(A: bf16 (M,K), B: bf16 (N,K)) -> C: bf16 (M,N)",
-             "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }"]
-    for kind, tiles in (("", COOPERATIVE), ("_p", PINGPONG)):
-        for m, n, k, along_m, along_n, parts in tiles:
-            consumers = "1,1,1,2" if kind else "%d,1,1,1" % min(m // 64, 2)
+    text, kind, width = declared(kernel)
+    acc = "s32" if kind == "s8" else "f32"
+    lines = ["use atoms.sm90", text]
+    for is_pingpong, tiles in ((False, COOPERATIVE), (True, PINGPONG)):
+        for m, n, widths, along_m, along_n, parts in tiles:
+            if re.search(r"B: .*\(N,K\):\(1,N\)", text) and n % 16:
+                continue  # no swizzle of shared memory has such rows
+            consumers = "1,1,1,2" if is_pingpong else "%d,1,1,1" % min(m // 64, 2)
             cluster = "%d,%d" % (along_m, along_n) + (",%d" % parts if parts > 1 else "")
             lines.append(
-                "schedule tt for sm90 when M < %d { name = \"t%d_%d_%d_%d_%d%s\"; "
+                "schedule %s for sm90 when M < %d { name = \"t%d_%d_%d_%d_%d%s\"; "
                 "accesses = \"vectors\"; tile = (%d,%d,%d); "
-                "mma = sm90.wgmma(n = %d, ab = bf16, acc = f32); groups = (%s); cluster = (%s) }" %
-                (1000000 + len(lines), m, n, along_m, along_n, parts, kind, m, n, k, n, consumers,
+                "mma = sm90.wgmma(n = %d, ab = %s, acc = %s); groups = (%s); cluster = (%s) }" %
+                (kernel, 1000000 + len(lines), m, n, along_m, along_n, parts,
+                 "_p" if is_pingpong else "", m, n, widths * width, n, kind, acc, consumers,
                  cluster))
     return "\n".join(lines) + "\n"
 
 
-def drawn(draw, count):
+def drawn(draw, kernel, count):
+    """Half of all axes are whole lines of memory, the others pieces of 16 bytes."""
+    width = declared(kernel)[2]
     problems = []
     while len(problems) < count:
-        place = len(problems) % 5
-        if place < 2:
+        if kernel == "tt" and len(problems) % 5 < 2:
             sizes = shapes.layer(draw, (24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048))
         else:
-            step = 64 if place < 4 else 8  # rows that begin with lines of memory, or inside
-            sizes = {"M": shapes.log_uniform(draw, 17, 8192, 8),
-                     "N": shapes.log_uniform(draw, 64, 8192, 8),
-                     "K": shapes.log_uniform(draw, 64, 8192, step)}
-        if sizes["M"] * sizes["N"] * sizes["K"] < LARGEST:
+            steps = {axis: draw.choice((width // 8, width)) for axis in "MNK"}
+            sizes = {axis: shapes.log_uniform(draw, 17 if axis == "M" else 64, 8192, steps[axis])
+                     for axis in "MNK"}
+        if kernel == "batched":
+            sizes["L"] = shapes.log_uniform(draw, 2, 64)
+        products = math.prod(sizes.values())
+        if products < LARGEST and products // sizes["K"] < LARGEST_OUTPUT:
             problems.append(sizes)
     return problems
 
 
-def line(result):
+def line(kernel, result):
     sizes = result["sizes"]
     theirs = min(row["ms"] for row in result["rows"] if row["side"] != "lay" and "ms" in row)
     timed = []
     for row in result["rows"]:
         found = re.match(r"lay t(\d+)_(\d+)_(\d+)_(\d+)_(\d+)(_p)?$", row["name"])
-        if found and row.get("right"):
+        if found and row.get("right") and "ms" in row:
             m, n, along_m, along_n, parts, pingpong = found.groups()
             timed.append("%sx%s.%sx%s%s%s %.2f" % (
                 m, n, along_m, along_n, "x" + parts if parts != "1" else "",
                 "p" if pingpong else "", row["ms"] * 1e3))
-    return "%d %d %d %.2f: %s" % (sizes["M"], sizes["N"], sizes["K"], theirs * 1e3,
-                                  ", ".join(timed))
+    return "%s %d %d %d %d %.2f: %s" % (kernel, sizes["M"], sizes["N"], sizes["K"],
+                                        sizes.get("L", 1), theirs * 1e3, ", ".join(timed))
+
+
+def measure(lay, kernel, problems):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "tiles.lay"
+        path.write_text(script(kernel))
+        command = [lay, "bench", str(path), "--json", "--triton-seconds", "0",
+                   "--torch-seconds", "0", "--algorithms", "8", "--rounds", "2",
+                   "--milliseconds", "1.2"]
+        for name in re.findall('name = "([^"]*)"', script(kernel)):
+            command += ["--variant", name]
+        for sizes in problems:
+            command += ["--size", ",".join("%s=%d" % each for each in sizes.items())]
+        run = subprocess.run(command, capture_output=True, text=True)
+    try:
+        for result in json.loads(run.stdout)["results"]:
+            print(line(kernel, result), flush=True)
+    except (ValueError, KeyError):
+        print("%s: %s" % (kernel, (run.stderr.splitlines() or ["no output"])[-1]), file=sys.stderr)
 
 
 def main():
@@ -89,23 +126,12 @@ def main():
     parser.add_argument("seed")
     parser.add_argument("count", type=int)
     parser.add_argument("--lay", default="build/lay")
+    parser.add_argument("--kernel", action="append", help="of hopper.lay; without it, tt")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "tiles.lay"
-        path.write_text(script())
-        command = [options.lay, "bench", str(path), "--json", "--triton-seconds", "0",
-                   "--torch-seconds", "0", "--algorithms", "8", "--rounds", "2",
-                   "--milliseconds", "1.2"]
-        for name in re.findall('name = "([^"]*)"', script()):
-            command += ["--variant", name]
-        for sizes in drawn(random.Random(options.seed), options.count):
-            size = ",".join("%s=%d" % each for each in sizes.items())
-            run = subprocess.run(command + ["--size", size], capture_output=True, text=True)
-            try:
-                print(line(json.loads(run.stdout)["results"][0]), flush=True)
-            except (ValueError, KeyError, IndexError):
-                print("%s: %s" % (size, (run.stderr.splitlines() or ["no output"])[-1]),
-                      file=sys.stderr)
+    for kernel in options.kernel or ["tt"]:
+        problems = drawn(random.Random("%s %s" % (options.seed, kernel)), kernel, options.count)
+        for at in range(0, len(problems), PROBLEMS_A_RUN):
+            measure(options.lay, kernel, problems[at:at + PROBLEMS_A_RUN])
 
 
 if __name__ == "__main__":
