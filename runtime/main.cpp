@@ -337,15 +337,18 @@ void add_explain(CLI::App& app, int& code) {
 }
 
 void add_plan(CLI::App& app, int& code) {
-  auto* plan =
-      app.add_subcommand("plan", "Prints the complete schedule of each kernel, with predictions.");
+  auto* plan = app.add_subcommand("plan",
+                                  "Prints the complete schedule of each kernel, with predictions; "
+                                  "of a long plan, what takes which sizes.");
   auto o = std::make_shared<PlanOptions>();
   plan->add_option("file", o->file, "the script to read")->required();
   auto sizes = std::make_shared<std::string>();
-  plan->add_option(
-          "--size", *sizes,
-          "sizes, or one number for all: adds a roofline estimate and names the bottleneck")
-      ->type_name("M=4096,N=4096,K=64");
+  auto* size =
+      plan->add_option("--size", *sizes,
+                       "sizes, or one number for all: prints the variant that takes them, a "
+                       "roofline estimate and the bottleneck")
+          ->type_name("M=4096,N=4096,K=64");
+  plan->add_flag("--all", o->all, "print the schedules of long plans, too")->excludes(size);
   plan->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   plan->add_option("--dump", o->dump, "print the tile program after a pass instead")
       ->check(CLI::IsMember({"form", "bind", "expand"}));

@@ -16,6 +16,7 @@
 #include "runtime/commands/check_json.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
+#include "runtime/commands/plan_summary.h"
 #include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
 #include "runtime/commands/tile_dump.h"
@@ -155,6 +156,7 @@ struct DumpOptions {
   Target target = default_target();
   GivenSizes sizes{};
   std::string kernel{}, variant{};  // empty: all
+  bool whole = true;                // a plan without sizes, however long
 };
 
 // Returns the names of the kernels that the print wrote out.
@@ -165,7 +167,9 @@ std::set<std::string> dump_plan(const Script& script, plan::Plan plan, const Dum
   if (options.stage != "plan") {
     std::cout << tile_dump(script.sources, plan, options.stage, options.variant);
   } else if (options.sizes.empty()) {
-    std::cout << plan::print_plan(plan);
+    const std::string text = plan::print_plan(plan);
+    const bool is_long = std::count(text.begin(), text.end(), '\n') > most_plan_lines;
+    std::cout << (is_long && !options.whole ? plan_summary(plan, options.target) : text);
   } else {
     std::cout << plan::print_plan(plan, sizes, options.target);
   }
@@ -227,7 +231,8 @@ int check_script(const CheckOptions& options) {
 int print_plans(const PlanOptions& options) {
   const Target target = options.gpu.empty() ? default_target() : target_named(options.gpu);
   const std::string stage = options.dump.empty() ? "plan" : options.dump;
-  return dump({options.file, stage, target, options.sizes, options.kernel, options.variant});
+  return dump(
+      {options.file, stage, target, options.sizes, options.kernel, options.variant, options.all});
 }
 
 }  // namespace lay::runtime

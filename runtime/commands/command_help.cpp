@@ -2,7 +2,7 @@
 
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
-#include "runtime/commands/help.h"
+#include "runtime/commands/help/help.h"
 
 namespace lay::runtime {
 

@@ -121,10 +121,12 @@ struct PlanOptions {
   std::string variant;
   // By dim; under no name: of every dim; none: all variants are printed.
   std::map<std::string, std::int64_t> sizes;
+  // Long plans whole, too.
+  bool all = false;
 };
-// The complete schedule of the kernels with its predictions, as Lay text; with sizes the variant
-// that takes them, as far as alignment allows, and what it takes there at the least
-// (backend/plan/model/forecast.h).
+// The complete schedule of the kernels with its predictions, as Lay text, of a long plan a summary
+// (plan_summary.h); with sizes the variant that takes them, as far as alignment allows, and what it
+// takes there at the least (backend/plan/model/forecast.h).
 int print_plans(const PlanOptions& options);
 
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.

@@ -5,7 +5,7 @@
 
 #include "frontend/export/export.h"
 #include "frontend/sema/stdlib.h"
-#include "runtime/commands/help.h"
+#include "runtime/commands/help/help.h"
 #include "runtime/repl/highlight.h"
 
 namespace lay::runtime {

@@ -10,7 +10,7 @@
 #include "frontend/source/text.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
-#include "runtime/commands/help.h"
+#include "runtime/commands/help/help.h"
 #include "runtime/commands/pictures/pictures.h"
 #include "runtime/commands/report.h"
 #include "runtime/execute/host.h"

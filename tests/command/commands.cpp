@@ -343,10 +343,10 @@ TEST_CASE("plan takes one of several kernels, whose sizes the others need not ha
       std::string(scale) +
           "kernel turn<P, Q>(X: f32 (P,Q):(Q,1)) -> Y: f32 (Q,P):(P,1)\n{ Y[i,j] = X[j,i] }\n");
   put(folder / "none.lay", "print 1\n");
-  const std::string both = folder.lay({"plan", "two.lay"}).out;
+  const std::string both = folder.lay({"plan", "two.lay", "--all"}).out;
   CHECK(both.find("schedule scale") != std::string::npos);
   CHECK(both.find("schedule turn") != std::string::npos);
-  const auto one = folder.lay({"plan", "two.lay", "--kernel", "turn"});
+  const auto one = folder.lay({"plan", "two.lay", "--all", "--kernel", "turn"});
   CHECK(one.code == 0);
   CHECK(one.out.find("schedule scale") == std::string::npos);
   CHECK(one.out.find("schedule turn") != std::string::npos);
@@ -429,7 +429,7 @@ TEST_CASE("what a GPU cannot do is named with all reasons, and the rest is built
   CHECK(both.error.find("error[") == std::string::npos);
   CHECK(kernels("both") == "scale one two turn ");
 
-  const auto planned = folder.lay({"plan", "mixed.lay", "--gpu", "a100"});
+  const auto planned = folder.lay({"plan", "mixed.lay", "--all", "--gpu", "a100"});
   CHECK(planned.code == 1);
   CHECK(planned.error.find("error" + refused) != std::string::npos);
   CHECK(planned.error.find("error" + second) != std::string::npos);

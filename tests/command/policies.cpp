@@ -1,7 +1,12 @@
 // Policies of the user's: read from a folder, chosen for their class alone, and every way in which
 // one is wrong.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/command/process.h"
 #include "tests/runtime/temporary.h"
@@ -78,7 +83,7 @@ TEST_CASE("a user's policy is chosen for its class, and for that alone") {
   CHECK(home.planned("tn", "4096") != "sm90_tuned");          // other orders
   CHECK(home.planned("causal", "4096") != "sm90_tuned");      // a mask
   CHECK(home.planned("tt", "4096", "h100") != "sm90_tuned");  // another GPU
-  const Finished whole = home.lay({"plan", "gemm.lay"});
+  const Finished whole = home.lay({"plan", "gemm.lay", "--all"});
   CHECK(whole.out.find("// variant sm90_tuned\n// where these are aligned: ") != std::string::npos);
   CHECK(whole.out.find("tile          = (128,192,64)") != std::string::npos);
   // A product without vectors of operands keeps its variants, unless the row was measured so.
@@ -139,6 +144,57 @@ TEST_CASE("what is wrong with a user's policy is said with its file") {
   const Finished ended = home.lay({"plan", "gemm.lay"});
   CHECK(ended.code == 0);
   CHECK(ended.error.find(path) != std::string::npos);
+}
+
+// The rows of a summary by their variants: "// sm90_64x32   20 %  cost   the launch   M <= 16".
+std::map<std::string, std::vector<std::string>> summary_rows(const std::string& text) {
+  std::map<std::string, std::vector<std::string>> rows;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;) words.push_back(word);
+    if (words.size() > 4 && words[3] == "%") rows[words[1]] = words;
+  }
+  return rows;
+}
+
+TEST_CASE("lay plan sums up a long plan, and prints it with --all") {
+  Home home;
+  const Finished few = home.lay({"plan", "gemm.lay", "--kernel", "tt"});
+  REQUIRE(few.code == 0);
+  INFO(few.out);
+  CHECK(std::count(few.out.begin(), few.out.end(), '\n') <= 60);
+  std::istringstream lines(few.out);
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(line.starts_with("//"));  // it pastes
+    CHECK(line.size() <= 100);
+  }
+  CHECK(home.lay({"plan", "gemm.lay", "--kernel", "tt"}).out == few.out);
+  const auto rows = summary_rows(few.out);
+  CHECK(rows.size() > 10);
+  int shares = 0;
+  for (const auto& [name, words] : rows)
+    if (words[2] != "<1") shares += std::stoi(words[2]);
+  CHECK(shares > 80);
+  CHECK(shares <= 100 + static_cast<int>(rows.size()) / 2);  // they are rounded
+  CHECK(rows.at("sm90_vector").at(4) == "order");
+  CHECK(rows.at("sm90_256x128_1x2").at(4) == "cost");
+
+  // Every variant is named once, as a row or at the end.
+  const Finished whole = home.lay({"plan", "gemm.lay", "--kernel", "tt", "--all"});
+  std::istringstream all(whole.out);
+  std::size_t variants = 0;
+  for (std::string line; std::getline(all, line);) {
+    if (!line.starts_with("// variant sm")) continue;
+    ++variants;
+    const std::string name = line.substr(11);
+    INFO(name);
+    CHECK((rows.contains(name) || few.out.find(" " + name + ",") != std::string::npos ||
+           few.out.find(" " + name + "\n") != std::string::npos));
+  }
+  CHECK(few.out.find(": " + std::to_string(variants) + " variants\n") != std::string::npos);
+  CHECK(home.lay({"plan", "gemm.lay", "--all", "--size", "64"}).code == 2);
 }
 
 TEST_CASE("lay plan takes sizes, and says what is wrong with them") {

@@ -8,7 +8,7 @@
 
 #include "backend/interpret/interpret.h"
 #include "frontend/source/error_codes.h"
-#include "runtime/commands/help.h"
+#include "runtime/commands/help/help.h"
 #include "runtime/gpu/launch_check.h"
 #include "tests/golden/golden.h"
 

@@ -15,7 +15,7 @@
 #include "frontend/sema/evaluator.h"
 #include "frontend/sema/kernel/reduce_function.h"
 #include "generated/tests/paths.h"
-#include "runtime/commands/help.h"
+#include "runtime/commands/help/help.h"
 #include "tests/golden/golden.h"
 #include "tests/golden/transcript.h"
 #include "tests/runtime/temporary.h"

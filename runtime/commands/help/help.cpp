@@ -1,4 +1,4 @@
-#include "runtime/commands/help.h"
+#include "runtime/commands/help/help.h"
 
 #include <algorithm>
 
