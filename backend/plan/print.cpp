@@ -18,9 +18,7 @@
 
 namespace lay::plan {
 
-namespace {
-
-std::string joined(const std::vector<Predicate>& when) {
+std::string conditions_text(const std::vector<Predicate>& when) {
   std::string text;
   for (const Predicate& condition : when) {
     // `and` binds closer than `or`: a choice among several conditions needs parentheses to read
@@ -31,6 +29,8 @@ std::string joined(const std::vector<Predicate>& when) {
   }
   return text;
 }
+
+namespace {
 
 std::string accesses_text(Width width) {
   return width == Width::vectors ? "\"vectors\"" : "\"elements\"";
@@ -445,7 +445,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   if (scheduled) {
     // Scalar kernels have no schedule, and repacks print several: their conditions are comments.
     lines.push_back("schedule " + kernel.name + " for " + target +
-                    (variant.when.empty() ? "" : " when " + joined(variant.when)) + " {");
+                    (variant.when.empty() ? "" : " when " + conditions_text(variant.when)) + " {");
     lines.push_back(entry("name", "\"" + variant.name + "\""));
     // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
     if (!std::holds_alternative<Permute>(variant.how) && !is_chained)
@@ -455,7 +455,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
       repack_lines(plan, variant, *gemm, lines);
   } else if (!variant.when.empty()) {
-    lines.push_back("// when " + joined(variant.when));
+    lines.push_back("// when " + conditions_text(variant.when));
   }
   const std::size_t entries = lines.size();
   std::visit(overloaded{

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/plan/model/forecast.h"
+#include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/kernel/kernel_call.h"
@@ -99,13 +100,6 @@ std::string percent(std::size_t part, std::size_t all) {
   return text;
 }
 
-std::string conditions(const plan::Variant& variant) {
-  std::string text;
-  for (const Predicate& when : variant.when)
-    text += (text.empty() ? "" : " and ") + when.to_string();
-  return text;
-}
-
 // Words in lines of at most `columns`, each behind "// ".
 std::string wrapped(const std::vector<std::string>& words, std::size_t most_lines) {
   std::string text, line = "//";
@@ -142,11 +136,10 @@ std::string plan_summary(const plan::Plan& plan, const Target& target) {
   std::string sizes;
   for (const sema::Dim& dim : plan.kernel->dims)
     sizes += (sizes.empty() ? "" : ",") + dim.name + "=..";
-  const std::string name = plan.kernel->name;
-  std::string text = "// `" + name + "` on " + target.name + ": " +
-                     std::to_string(plan.variants.size()) + " variants\n" +
-                     "// --all prints their schedules, --size " + sizes +
-                     " the one that these sizes take\n";
+  std::string text =
+      "// `" + plan.kernel->name + "` on " + target.name + ": " +
+      std::to_string(plan.variants.size()) + " variants\n" + "// --all prints their schedules" +
+      (sizes.empty() ? "" : ", --size " + sizes + " the one that these sizes take") + "\n";
   std::size_t widest = 7;
   for (const plan::Variant* each : rows) widest = std::max(widest, each->name.size());
   if (!rows.empty())
@@ -155,7 +148,7 @@ std::string plan_summary(const plan::Plan& plan, const Target& target) {
     text += cut("// " + padded(each->name, widest) + "  " + percent(taken.at(each).size(), all) +
                 (each->cost ? "  cost   " : "  order  ") +
                 padded(bound_at_median(plan, *each, taken.at(each), target), 13) + "  " +
-                conditions(*each)) +
+                plan::conditions_text(each->when)) +
             "\n";
   if (!rows.empty())
     text += "//\n// of " + std::to_string(all) +

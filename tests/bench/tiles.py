@@ -50,10 +50,11 @@ def script(kernel):
     """All candidates as schedules of one kernel, each with a condition of its own, which holds."""
     text, kind, width = declared(kernel)
     acc = "s32" if kind == "s8" else "f32"
+    b_along_n = re.search(r"B: .*\(N,K\):\(1,N\)", text)
     lines = ["use atoms.sm90", text]
     for is_pingpong, tiles in ((False, COOPERATIVE), (True, PINGPONG)):
         for m, n, widths, along_m, along_n, parts in tiles:
-            if re.search(r"B: .*\(N,K\):\(1,N\)", text) and n % 16:
+            if b_along_n and n % 16:
                 continue  # no swizzle of shared memory has such rows
             consumers = "1,1,1,2" if is_pingpong else "%d,1,1,1" % min(m // 64, 2)
             cluster = "%d,%d" % (along_m, along_n) + (",%d" % parts if parts > 1 else "")
@@ -102,13 +103,14 @@ def line(kernel, result):
 
 
 def measure(lay, kernel, problems):
+    text = script(kernel)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "tiles.lay"
-        path.write_text(script(kernel))
+        path.write_text(text)
         command = [lay, "bench", str(path), "--json", "--triton-seconds", "0",
                    "--torch-seconds", "0", "--algorithms", "8", "--rounds", "2",
                    "--milliseconds", "1.2"]
-        for name in re.findall('name = "([^"]*)"', script(kernel)):
+        for name in re.findall('name = "([^"]*)"', text):
             command += ["--variant", name]
         for sizes in problems:
             command += ["--size", ",".join("%s=%d" % each for each in sizes.items())]

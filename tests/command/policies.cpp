@@ -179,6 +179,7 @@ TEST_CASE("lay plan sums up a long plan, and prints it with --all") {
   CHECK(shares > 80);
   CHECK(shares <= 100 + static_cast<int>(rows.size()) / 2);  // they are rounded
   CHECK(rows.at("sm90_vector").at(4) == "order");
+  CHECK(few.out.find("M <= 16 and (") != std::string::npos);  // a choice, as `when` has it
   CHECK(rows.at("sm90_256x128_1x2").at(4) == "cost");
 
   // Every variant is named once, as a row or at the end.
