@@ -230,4 +230,16 @@ bool Reach::admits(const std::vector<Variant>& variants, const std::optional<Cos
   return !is_closed_;
 }
 
+std::string conditions_text(const std::vector<Predicate>& when) {
+  std::string text;
+  for (const Predicate& condition : when) {
+    // `and` binds closer than `or`: a choice among several conditions needs parentheses to read
+    // back.
+    const bool choice = condition.kind() == PredicateKind::either && when.size() > 1;
+    text += (text.empty() ? "" : " and ") +
+            (choice ? "(" + condition.to_string() + ")" : condition.to_string());
+  }
+  return text;
+}
+
 }  // namespace lay::plan

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backend/plan/plan.h"
@@ -34,6 +35,9 @@ std::vector<Predicate> without_implied(const Facts& facts, std::vector<Predicate
 // which are decided quickly. Returns nothing for conditions that exclude each other.
 std::optional<std::vector<Predicate>> as_read_back(const Facts& facts,
                                                    const std::vector<Predicate>& when);
+
+// The conditions behind `when`, which read back as they are: "M <= 16 and (N < 8 or 64 <= K)".
+std::string conditions_text(const std::vector<Predicate>& when);
 
 // Returns true if two variants are right for the same sizes and pointers, so that the later one of
 // a plan's two is never taken, but in a portfolio.

@@ -268,7 +268,11 @@ int stage_elements(const OperandCopy& copy) {
 int shared_bytes(const SimtGemm& gemm) {
   // Slices of K hand over their sums through one more buffer of the tile's size.
   const int handed = gemm.groups[2] > 1 ? gemm.tile[0] * gemm.tile[1] : 0;
-  return (gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) + handed) *
+  // What the blocks with the other parts of K send: of two blocks with 64 x 64 sums each gets half
+  // of the other's, 32 x 64.
+  const int given = (gemm.parts - 1) * gemm.stored_of_part() * gemm.held()[1 - gemm.shared_out()] *
+                    gemm.slice_threads();
+  return (gemm.stages * (stage_elements(gemm.a) + stage_elements(gemm.b)) + handed + given) *
          bits(gemm.accumulator) / 8;
 }
 

@@ -6,18 +6,16 @@
 // Neighbours with a cost may be a portfolio: of those whose conditions hold it takes the one of
 // least cost at these sizes, the first of equal ones (schedule/cost.h).
 // The last variant has no condition of its own, so that every launch that keeps the kernel's guards
-// finds one. The variants of one family (sm90, sm80, simt) add in the same order, so they give the
-// same bits; only a schedule that splits K over groups of warps asks for another.
+// finds one. A variant adds in the same order each time, so that a launch gives the same bits
+// again; variants may differ, where K is split over groups of warps or over blocks.
 //
 //   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32
 //   gives
 //
-//   wide       tile (128,256,8)  where there are tiles for most SMs, K % 4 == 0 and N %
-//   4 == 0, and
-//                                pointers are aligned to 16 bytes
-//   tall       tile (256,128,8)  under the same conditions
-//   small      tile (64,64,16)   for any number of tiles
-//   wide_any, tall_any, small_any    the same tiles element by element
+//   simt_32x32, simt_128x256_ring, ...   where K % 4 == 0 and N % 4 == 0, and pointers are aligned
+//   to
+//                                        16 bytes: one portfolio
+//   simt_64x64_any, ...                  for all sizes, element by element: another one
 //
 // and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a permute kernel (permute.h).
 //
@@ -92,6 +90,11 @@ struct OutputStore {
 // until the warp's part is covered. A block has groups[2] slices: slice s adds the products of the
 // s-th part of every K tile, and at the end the sums of slice 1, 2, ... are added to those of slice
 // 0 in this order.
+//
+// With several `parts` a tile is computed by as many blocks, a cluster (Hopper): block p adds the
+// products of the K tiles from floor(T * p / parts) to floor(T * (p + 1) / parts) of all T. Then
+// each block gets from the others what they have of some of its threads' accumulators, adds it up
+// in the order of parts, and stores it.
 struct SimtGemm {
   sema::NodeId contraction = -1;  // in Kernel::nodes
   sema::IndexId m = -1, n = -1, k = -1;
@@ -105,6 +108,7 @@ struct SimtGemm {
   Layout accumulators;  // (thread of a slice, value) -> (m, n) in the tile: basis strides; value
                         // ((i, ri), (j, rj))
   int stages = 2;
+  int parts = 1;  // of K, a block each
   OperandCopy a, b;
   std::vector<OutputStore> stores;
   TileOrder order;  // of blocks
@@ -120,6 +124,14 @@ struct SimtGemm {
     return {tile[0] / (groups[0] * lane_grid[0] * lane_tile[0]),
             tile[1] / (groups[1] * lane_grid[1] * lane_tile[1])};
   }
+  // A thread's accumulators along m and n.
+  std::array<int, 2> held() const {
+    return {repeats()[0] * lane_tile[0], repeats()[1] * lane_tile[1]};
+  }
+  // The axis along which blocks that have parts of K share out a thread's accumulators, across the
+  // vectors of the output, and how many of them along it one block stores, at most.
+  std::size_t shared_out() const { return stores.size() == 1 && !stores[0].along_n ? 1 : 0; }
+  int stored_of_part() const { return (held()[shared_out()] + parts - 1) / parts; }
 };
 
 // Anything else: one thread an output element, contractions as plain loops.

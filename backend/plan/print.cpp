@@ -7,6 +7,7 @@
 #include <set>
 #include <type_traits>
 
+#include "backend/plan/conditions.h"
 #include "backend/plan/operand_repack.h"
 #include "backend/plan/scales/print_scales.h"
 #include "backend/plan/text.h"
@@ -17,18 +18,6 @@
 #include "frontend/sema/stdlib.h"
 
 namespace lay::plan {
-
-std::string conditions_text(const std::vector<Predicate>& when) {
-  std::string text;
-  for (const Predicate& condition : when) {
-    // `and` binds closer than `or`: a choice among several conditions needs parentheses to read
-    // back.
-    const bool choice = condition.kind() == PredicateKind::either && when.size() > 1;
-    text += (text.empty() ? "" : " and ") +
-            (choice ? "(" + condition.to_string() + ")" : condition.to_string());
-  }
-  return text;
-}
 
 namespace {
 
@@ -98,17 +87,28 @@ OperandNames operand_names(const Plan& plan, const Variant& variant, const Gemm&
   return names;
 }
 
+std::string split_line(int blocks, int added, int held) {
+  return "  // K is split over " + std::to_string(blocks) + " blocks, each of which adds up " +
+         std::to_string(added) + " of a thread's " + std::to_string(held) + " accumulators";
+}
+
 void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const SimtGemm& gemm,
                 std::vector<std::string>& lines) {
   lines.push_back(entry("tile", tuple_text(gemm.tile)));
   lines.push_back(entry("groups", tuple_text(gemm.groups)));
   lines.push_back(entry("lanes", gemm.lanes.to_string()));
   lines.push_back(entry("lane_tile", tuple_text(gemm.lane_tile)));
+  if (gemm.parts > 1) lines.push_back(entry("cluster", tuple_text(std::array{1, 1, gemm.parts})));
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm.a, gemm.k, names[0], lines);
   operand_lines(kernel, gemm.b, gemm.k, names[1], lines);
   lines.push_back(std::apply(entry, order_entry(gemm.order)));
   lines.push_back(accumulator_line(kernel, gemm));
+  if (gemm.parts > 1) {
+    const int across = gemm.held()[1 - gemm.shared_out()];
+    lines.push_back(
+        split_line(gemm.parts, gemm.stored_of_part() * across, gemm.held()[0] * gemm.held()[1]));
+  }
   for (const OutputStore& store : gemm.stores) {
     lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
                     " along " + index_name(kernel, store.along_n ? gemm.n : gemm.m));
@@ -279,10 +279,8 @@ void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
   if (gemm.store) staged_lines(kernel, gemm, *gemm.store, lines);
   if (gemm.split) {
-    lines.push_back("  // K is split over " + std::to_string(gemm.cluster[2]) +
-                    " blocks, each of which adds up " +
-                    std::to_string(gemm.split->each * gemm.split->values) + " of a thread's " +
-                    std::to_string(gemm.split->passes * gemm.split->values) + " accumulators");
+    lines.push_back(split_line(gemm.cluster[2], gemm.split->each * gemm.split->values,
+                               gemm.split->passes * gemm.split->values));
   }
   if (gemm.registers) {
     lines.push_back("  // registers: " + std::to_string((*gemm.registers)[0]) +

@@ -20,9 +20,6 @@ std::string print_plan(const Plan& plan, const Binding& sizes, const Target& tar
 std::vector<std::string> forecast_lines(const Plan& plan, const Variant& variant,
                                         const Binding& sizes, const Target& target);
 
-// The conditions behind `when`, which read back as they are: "M <= 16 and (N < 8 or 64 <= K)".
-std::string conditions_text(const std::vector<Predicate>& when);
-
 // The schedule of one variant, a line each: what the emitted file says first.
 std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant);
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "backend/plan/conditions.h"
 #include "backend/plan/model/forecast.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"

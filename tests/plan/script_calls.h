@@ -65,7 +65,9 @@ inline std::int64_t longest_sum(const sema::KernelCall& call) {
 
 // Returns true if one of its launches adds up in another order than the reference.
 inline bool joins_sums(const plan::Variant& variant) {
+  const auto* simt = std::get_if<plan::SimtGemm>(&variant.how);
   return std::holds_alternative<tile::Program>(variant.how) ||
+         (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
          std::any_of(variant.before.begin(), variant.before.end(), [](const auto& before) {
            return std::any_of(before->variants.begin(), before->variants.end(), joins_sums);
          });

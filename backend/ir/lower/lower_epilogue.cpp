@@ -17,6 +17,13 @@ void GemmLowering::bind(ElementLowering& element, Term m, Term n, Term accumulat
   element.know(gemm_.contraction, accumulator);
 }
 
+// The element is one of the output, and one that this block stores.
+Term GemmLowering::to_store(const std::array<Term, 2>& at, Term shared) const {
+  const Term inside = at[0] < extent(gemm_.m) && at[1] < extent(gemm_.n);
+  const auto stored = is_stored(shared);
+  return stored ? inside && *stored : inside;
+}
+
 void GemmLowering::epilogue() {
   const bool vectors = gemm_.stores.size() == 1 && gemm_.stores[0].vector > 1;
   if (vectors) {
@@ -30,7 +37,7 @@ void GemmLowering::epilogue() {
 // sees the first element of the pass, and finds its accumulators where those of the first pass
 // were. Registers have no index at run time, so they move.
 void GemmLowering::passes(size_t axis, int most, const std::function<void(Term, int)>& body) {
-  const int all = held_[axis], across = held_[1 - axis];
+  const int all = stored_[axis], across = stored_[1 - axis];
   // The most rows that divide all of them and keep a pass within `most` elements: 16 x 4
   // accumulators and 32 elements give passes of 8 rows.
   int count = all;
@@ -41,7 +48,7 @@ void GemmLowering::passes(size_t axis, int most, const std::function<void(Term, 
     declared_.from(declared_.kernel.assignments[0].where, "the accumulators of the next pass");
     // After the last pass this moves accumulators that nobody reads; the loop body is the same each
     // time.
-    std::array<int, 2> left = held_;
+    std::array<int, 2> left = stored_;
     left[axis] -= count;
     b_.loop("i", number(0), number(left[0]), {.unrolled = true}, [&](Term i) {
       b_.loop("j", number(0), number(left[1]), {.unrolled = true}, [&](Term j) {
@@ -74,11 +81,11 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
       std::array<Term, 2> at;
       at[across] =
           b_.let(declared_.index_name(index[across]), position(static_cast<int>(across), pass + i));
-      b_.loop("j", number(0), number(held_[run]), {.step = store.vector, .unrolled = true},
+      b_.loop("j", number(0), number(stored_[run]), {.step = store.vector, .unrolled = true},
               [&](Term j) {
                 at[run] =
                     b_.let(declared_.index_name(index[run]), position(static_cast<int>(run), j));
-                b_.when(at[0] < extent(gemm_.m) && at[1] < extent(gemm_.n), [&] {
+                b_.when(to_store(at, pass + i), [&] {
                   // The access begins at the vector's first element, and a predicate on that one
                   // stands for all.
                   ElementLowering first(declared_, given);
@@ -126,9 +133,9 @@ void GemmLowering::store_elements() {
   passes(0, single_elements_of_a_pass, [&](Term pass, int count) {
     b_.loop("i", number(0), number(count), {.unrolled = true}, [&](Term i) {
       const Term m = b_.let(declared_.index_name(gemm_.m), position(0, pass + i));
-      b_.loop("j", number(0), number(held_[1]), {.unrolled = true}, [&](Term j) {
+      b_.loop("j", number(0), number(stored_[1]), {.unrolled = true}, [&](Term j) {
         const Term n = b_.let(declared_.index_name(gemm_.n), position(1, j));
-        b_.when(m < extent(gemm_.m) && n < extent(gemm_.n), [&] {
+        b_.when(to_store({m, n}, gemm_.shared_out() == 0 ? pass + i : j), [&] {
           ElementLowering element(declared_, {gemm_.contraction});
           bind(element, m, n, b_.read({accumulators_, {i, j}}));
           store_values(element);

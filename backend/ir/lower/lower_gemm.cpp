@@ -42,10 +42,9 @@ int accesses(const plan::OperandCopy& copy) {
 
 GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
     : declared_(declared), b_(declared.b), gemm_(gemm) {
-  const auto repeats = gemm.repeats();
   // A 128 x 128 tile with groups (2,4), lanes (4,8) and lane tiles (4,4) repeats 4 x 1 times: a
   // thread holds 16 x 4 accumulators, kept row by row.
-  held_ = {repeats[0] * gemm.lane_tile[0], repeats[1] * gemm.lane_tile[1]};
+  held_ = stored_ = gemm.held();
   declare(a_operand_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
   declared_.from(declared_.kernel.node(gemm.contraction).where,
@@ -63,6 +62,7 @@ GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
         Layout(tuple(held_[0], held_[1], threads), tuple(held_[1] * threads, threads, 1)), 16);
   }
   all_ = b_.block_barrier();
+  if (gemm.parts > 1) declare_parts();
   if (gemm.ring()) declare_ring();
 }
 
@@ -97,16 +97,21 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
 void GemmLowering::run() {
   const plan::Tiling tiling = plan::tiling_of(gemm_);
   const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.producer_threads() : 0);
-  b_.kernel.launch = {{plan::places(declared_.kernel, gemm_.order, tiling), 1, 1},
-                      {1, 1, 1},
+  b_.kernel.launch = {{plan::places(declared_.kernel, gemm_.order, tiling) * gemm_.parts, 1, 1},
+                      {gemm_.parts, 1, 1},
                       threads,
                       gemm_.blocks_per_sm};
   // A block has one tile. Both roles of a ring bind it for themselves.
   const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
+    const Term block = b_.special(Builtin::block_x);
     TileScheduler(declared_, gemm_.order, tiling, TileScheduler::Tiles::one)
-        .with_tile(b_.special(Builtin::block_x), then);
+        .with_tile(gemm_.parts > 1 ? block / gemm_.parts : block, then);
   };
   if (gemm_.ring()) return run_ring(with_its_tile);
+  if (gemm_.parts > 1) {
+    declared_.from(declared_.kernel.where);
+    b_.inside(b_.kernel.prologue, [&] { meet_blocks(); });
+  }
   b_.role("all", 0, threads,
           [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); });
 }
@@ -169,10 +174,36 @@ void GemmLowering::body(const std::vector<Term>& tile) {
       b_.let(declared_.name("m_first"), tile[0] * gemm_.tile[0] + a_operand_.fragment_first),
       b_.let(declared_.name("n_first"), tile[1] * gemm_.tile[1] + b_operand_.fragment_first)};
   if (slices) {
-    b_.when(slice_ == 0, [&] { epilogue(); });
+    b_.when(slice_ == 0, [&] { store_sums(); });
   } else {
-    epilogue();
+    store_sums();
   }
+}
+
+void GemmLowering::store_sums() {
+  if (gemm_.parts == 1) return epilogue();
+  const size_t axis = gemm_.shared_out();
+  stored_[axis] = gemm_.stored_of_part();
+  first_stored_ = b_.let(declared_.name("first_stored"), part_ * stored_[axis]);
+  send_parts();
+  add_parts();
+  epilogue();
+}
+
+std::optional<Term> GemmLowering::is_stored(Term i) const {
+  const size_t axis = gemm_.shared_out();
+  if (stored_[axis] * gemm_.parts == held_[axis] || stored_[axis] == held_[axis])
+    return std::nullopt;
+  return first_stored_ + i < held_[axis];
+}
+
+std::array<Term, 2> GemmLowering::k_tiles() {
+  const Term all = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
+  if (gemm_.parts == 1) return {number(0), all};
+  declared_.from(declared_.kernel.node(gemm_.contraction).where, "this block's part of K");
+  part_ = b_.let(declared_.name("part"), b_.special(Builtin::cluster_rank));
+  return {b_.let(declared_.name("first_tile"), all * part_ / gemm_.parts),
+          b_.let(declared_.name("end_tile"), all * (part_ + 1) / gemm_.parts)};
 }
 
 Ref GemmLowering::operand_at(const Operand& operand, Term outer, Term k) const {
@@ -296,20 +327,21 @@ void GemmLowering::main_loop() {
   const int k_tile = gemm_.tile[2];
   // Two stages, one barrier an iteration. Stage t % 2 is read while stage 1 - t % 2 is filled; the
   // barrier at the end says both that the next tile is there and that this one has been read.
-  const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, k_tile));
+  const auto [first, end] = k_tiles();
   declared_.from(where, "accumulators");
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
-  load(a_operand_, number(0));
-  load(b_operand_, number(0));
+  load(a_operand_, first * k_tile);
+  load(b_operand_, first * k_tile);
   store(a_operand_, number(0));
   store(b_operand_, number(0));
   declared_.from(where, "the first K tile is in shared memory");
   b_.sync(all_);
   declared_.from(where, "K tile by K tile, the next one on its way");
-  b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile) {
+  b_.loop(declared_.name("tile_k"), first, end, {}, [&](Term tile) {
     const Term next = b_.let(declared_.name("next"), tile + 1);
-    const Term stage = b_.let(declared_.name("stage"), tile % gemm_.stages);
-    b_.when(next < tiles, [&] {
+    const Term stage =
+        b_.let(declared_.name("stage"), (gemm_.parts > 1 ? tile - first : tile) % gemm_.stages);
+    b_.when(next < end, [&] {
       load(a_operand_, next * k_tile);
       load(b_operand_, next * k_tile);
       declared_.from(where, "issued before the products");
@@ -319,7 +351,7 @@ void GemmLowering::main_loop() {
     });
     products(stage);
     declared_.from(where);
-    b_.when(next < tiles, [&] {
+    b_.when(next < end, [&] {
       store(a_operand_, number(1) - stage);
       store(b_operand_, number(1) - stage);
     });
@@ -370,6 +402,7 @@ Term GemmLowering::inside(int axis, Term i) {
 Term GemmLowering::position(int axis, Term i) {
   const auto a = static_cast<size_t>(axis);
   const Layout value = along(gemm_.accumulators[1][axis], axis);
+  if (stored_[a] < held_[a]) i = first_stored_ + i;
   return output_first_[a] + (held_[a] == gemm_.lane_tile[a] ? i : b_.at(value, i));
 }
 

@@ -18,6 +18,9 @@
 //   the other threads:         for every K tile:
 //     wait until the stage has arrived; the products; each warp gives the stage back
 //
+// With several parts of K a cluster computes a tile, each block the products of its K tiles, and
+// then gives the others what they add up and store (lower_gemm_parts.cpp).
+//
 // Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
 #pragma once
@@ -69,7 +72,23 @@ class GemmLowering {
   void empty_ring();
   void tell(BarrierId barrier, RingId ring);
   void add_slices();
+
+  // K shared by the blocks of a cluster (lower_gemm_parts.cpp).
+  void declare_parts();
+  void meet_blocks();
+  void send_parts();
+  void add_parts();
+  int sent_at_once() const;
+  Ref accumulator(Term unit, Term value) const;
+
+  // The K tiles of this block: its first one, and the one behind its last one.
+  std::array<Term, 2> k_tiles();
   void epilogue();
+  void store_sums();
+  // Whether this block stores what is at `i` along the axis that is shared out. Nothing where every
+  // block does: else the last blocks of a cluster have fewer than the others, or none.
+  std::optional<Term> is_stored(Term i) const;
+  Term to_store(const std::array<Term, 2>& at, Term shared) const;
   void store_vectors(const plan::OutputStore& store);
   void read_old(ElementLowering& element, const SourceOperand& value, const Ref& output,
                 BufferId before, const plan::OutputStore& store);
@@ -77,7 +96,7 @@ class GemmLowering {
   void store_values(ElementLowering& element);
   void passes(size_t axis, int most, const std::function<void(Term, int)>& body);
   void bind(ElementLowering& element, Term m, Term n, Term accumulator);
-  Term extent(sema::IndexId index) { return declared_.extent(index); }
+  Term extent(sema::IndexId index) const { return declared_.extent(index); }
   Ref operand_at(const Operand& operand, Term outer, Term k) const;
   // This thread's element i along an axis, inside the tile and in the output.
   Term inside(int axis, Term i);
@@ -92,10 +111,15 @@ class GemmLowering {
   BufferId
       handed_;  // (i, j, thread of a slice): the accumulators of one slice, where there are several
   Term slice_;  // this thread's
-  BarrierId all_;
+  BufferId given_sums_;  // (value, thread, from): what this block adds up, of the others
+  BufferId own_, piece_, sum_;
+  Term part_;          // this block's, of K
+  Term first_stored_;  // the first of its accumulators that this block stores
+  BarrierId all_, blocks_, given_;
   BarrierId filled_, drained_;  // of a ring
   RingId load_, use_;
   std::array<int, 2> held_{};         // accumulators of a thread along m and n
+  std::array<int, 2> stored_{};       // those that it stores, from the first ones on
   std::vector<Term> batch_;           // the batch indices of the tile
   std::array<Term, 2> output_first_;  // this thread's first element in the output
 };

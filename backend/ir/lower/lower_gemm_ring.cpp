@@ -40,7 +40,10 @@ void GemmLowering::run_ring(const WithTile& with_its_tile) {
   declared_.from(declared_.kernel.where);
   b_.inside(b_.kernel.prologue, [&] {
     initialise(b_, {{gemm_.stages, {filled_, drained_}}});
-    b_.sync(all_);
+    if (gemm_.parts > 1)
+      meet_blocks();
+    else
+      b_.sync(all_);
     // The kernel may read what the launch before wrote from now on (programmatic dependent launch).
     b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
@@ -94,10 +97,10 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
     held.push_back(operand);
   }
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
-  const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
+  const auto [first, end] = k_tiles();
   const Term first_warp = b_.special(Builtin::warp) == gemm_.threads() / warp_threads;
   const auto each_tile = [&](const std::function<void(Term)>& body) {
-    b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile_k) {
+    b_.loop(declared_.name("tile_k"), first, end, {}, [&](Term tile_k) {
       body(tile_k * gemm_.tile[2]);
       b_.emit(Advance{load_, {}});
     });
@@ -132,10 +135,10 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
 
 void GemmLowering::empty_ring() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
-  const Term tiles = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
+  const auto [first, end] = k_tiles();
   declared_.from(where, "accumulators");
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
-  b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term) {
+  b_.loop(declared_.name("tile_k"), first, end, {}, [&](Term) {
     declared_.from(where, "the K tile has arrived");
     wait_at(b_, filled_, use_);
     products(b_.slot(use_));

@@ -86,9 +86,10 @@ struct Taking {
   std::int64_t steps = 0;   // K tiles of a tile
 };
 
-// A block a tile, as many at once as an SM has room for.
+// A block a tile, as many at once as an SM has room for; or a cluster, where K is split.
 Taking taking(const SimtGemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
-  return {1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
+  return {gemm.parts, prediction.blocks, false,
+          round_up_div(round_up_div(k, gemm.tile[2]), gemm.parts)};
 }
 Taking taking(const Sm80Gemm& gemm, const Prediction& prediction, std::int64_t k, const Target&) {
   return {1, prediction.blocks, false, round_up_div(k, gemm.tile[2])};
@@ -201,7 +202,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   // Blocks that are not persistent come to whichever SM is free.
   // Persistent: the busiest cluster's tiles, place i going to cluster i mod clusters.
   made.most = takes.persistent ? *std::max_element(of_taker.begin(), of_taker.end())
-                               : round_up_div(made.live, target.sms);
+                               : round_up_div(made.live * takes.sms, target.sms);
   double factors =
       static_cast<double>(sized(size(kernel.loaded(gemm.a.load).layout))) * element(gemm.a.load);
   if (kernel.load(gemm.a.load).tensor != kernel.load(gemm.b.load).tensor)

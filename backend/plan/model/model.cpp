@@ -44,6 +44,7 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm,
   double count = value(tiles(kernel, gemm.m, gemm.tile[0]), sizes) *
                  value(tiles(kernel, gemm.n, gemm.tile[1]), sizes);
   for (const sema::IndexId index : gemm.batch) count *= extent(index);
+  count *= gemm.parts;
   // Blocks of one SM share it; with few warps in flight latencies show.
   const double blocks = std::ceil(count / target.sms);
   const double warps = gemm.threads() / 32.0 * std::min<double>(gemm.blocks_per_sm, blocks);
@@ -51,7 +52,8 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm,
   // A block that is alone on its SM and meets at every K tile; measured against rings
   // (tests/bench).
   const double meets = gemm.ring() || gemm.blocks_per_sm > 1 ? 1 : 1.07;
-  const double steps = std::ceil(extent(gemm.k) / gemm.tile[2]) * gemm.tile[2];
+  const double steps =
+      std::ceil(std::ceil(extent(gemm.k) / gemm.tile[2]) / gemm.parts) * gemm.tile[2];
   // Filling the pipeline and storing the tile are not hidden by other blocks.
   const double alone = 1500 + gemm.tile[0] * gemm.tile[1] / 16.0;
   // Values that do not fit into registers go through memory; a kernel that needs more registers

@@ -170,18 +170,20 @@ int staged_accesses(const OperandCopy& copy) {
 }  // namespace
 
 int least_registers(const SimtGemm& gemm) {
-  const auto repeats = gemm.repeats();
-  const int m = repeats[0] * gemm.lane_tile[0], n = repeats[1] * gemm.lane_tile[1];
-  // Accumulators, one column of fragments of each operand, and a thread's part of the next K tile.
+  const auto [m, n] = gemm.held();
+  // Accumulators; beside them one column of fragments of each operand and a thread's part of the
+  // next K tile, and later, where blocks share K, its own part of what it adds up. The two are
+  // never there at once.
   const int staged =
       gemm.ring() ? 0 : (gemm.tile[0] + gemm.tile[1]) * gemm.tile[2] / gemm.threads();
-  return (m * n + m + n + staged) * bits(gemm.accumulator) / 32;
+  const int own = gemm.parts > 1 ? gemm.stored_of_part() * gemm.held()[1 - gemm.shared_out()] : 0;
+  return (m * n + std::max(m + n + staged, own)) * bits(gemm.accumulator) / 32;
 }
 
 int predict_registers(const SimtGemm& gemm) {
   // An access to global memory keeps an address and a condition; the rest was read off compiled
-  // kernels.
-  const int accesses = staged_accesses(gemm.a) + staged_accesses(gemm.b);
+  // kernels. In a ring other threads copy.
+  const int accesses = gemm.ring() ? 0 : staged_accesses(gemm.a) + staged_accesses(gemm.b);
   constexpr int access = 2, rest = 36;
   return least_registers(gemm) + access * accesses + rest;
 }
@@ -208,7 +210,10 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
     const double products = static_cast<double>(gemm.tile[0]) * gemm.tile[1] * gemm.tile[2];
     result.tile = tile_work(kernel, gemm, gemm.tile[0], gemm.tile[1], products / *rate, target);
   }
-  result.blocks = resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);
+  // All registers of an SM are shared out among the threads of a ring.
+  result.blocks =
+      gemm.ring() ? 1
+                  : resident_blocks(gemm.threads(), result.registers, result.shared_bytes, target);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "backend/plan/copies.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
+#include "frontend/algebra/support/memo.h"
 
 namespace lay::plan {
 
@@ -20,8 +21,9 @@ class Counter {
   Counter(const AnyLayout& shared, int element_bytes, int vector)
       : offsets_(values(shared)), element_bytes_(element_bytes), bytes_(element_bytes * vector) {}
 
+  // `times` such accesses.
   template <class Element>
-  void count(Element element) {
+  void count(Element element, long times = 1) {
     std::array<std::int64_t, lanes> addresses;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       addresses[lane] = offsets_[static_cast<std::size_t>(element(lane))] * element_bytes_;
@@ -29,8 +31,8 @@ class Counter {
     const int taken = wavefronts(addresses, bytes_).taken;
     // The worst for the plan's text, the total for choosing among layouts.
     worst_ = std::max(worst_, taken);
-    total_ += taken;
-    ++accesses_;
+    total_ += times * taken;
+    accesses_ += times;
   }
 
   BankConflicts worst(std::string access) const {
@@ -46,10 +48,8 @@ class Counter {
   long total_ = 0, accesses_ = 0;
 };
 
-}  // namespace
-
-SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
-                             const OperandCopy& copy, bool is_a) {
+SharedTraffic counted_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
+                              const OperandCopy& copy, bool is_a) {
   const int axis = is_a ? 0 : 1, outer = gemm.tile[static_cast<std::size_t>(axis)],
             k_tile = gemm.tile[2];
   const int element_bytes = bits(gemm.accumulator) / 8, threads = gemm.producer_threads();
@@ -81,15 +81,19 @@ SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
   const int groups = gemm.groups[static_cast<std::size_t>(axis)], part = outer / groups;
   const int step = gemm.lane_grid[static_cast<std::size_t>(axis)] * lane_tile;
   // Every read of a K tile: for each k, warp row or column, repeat of the lane tile and vector in
-  // it.
-  for (int k = 0; k < k_tile; ++k) {
+  // it. Without a swizzle the next k moves all addresses by the same number of words, and so to
+  // banks that are as distinct.
+  const bool alike = std::holds_alternative<Layout>(copy.shared);
+  for (int k = 0; k < (alike ? 1 : k_tile); ++k) {
     for (int group = 0; group < groups; ++group) {
       for (int start = 0; start < part; start += step) {
         for (int i = 0; i < lane_tile; i += vector) {
-          read.count([&](std::size_t lane) {
-            return group * part + start + places[lane] * lane_tile + i +
-                   static_cast<std::int64_t>(k) * outer;
-          });
+          read.count(
+              [&](std::size_t lane) {
+                return group * part + start + places[lane] * lane_tile + i +
+                       static_cast<std::int64_t>(k) * outer;
+              },
+              alike ? k_tile : 1);
         }
       }
     }
@@ -99,6 +103,23 @@ SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
   return {write.worst("write " + name), read.worst("read " + name),
           write.total() + multicast_size * read.total(),
           write.least() + multicast_size * read.least()};
+}
+
+}  // namespace
+
+// Rows of the library differ in what the count does not depend on, such as the parts of K: it is
+// asked for again and again, and takes longer than the rest of a plan.
+SharedTraffic shared_traffic(const sema::Kernel& kernel, const SimtGemm& gemm,
+                             const OperandCopy& copy, bool is_a) {
+  static Memo<std::string, SharedTraffic> known;
+  std::string key = to_string(copy.shared) + gemm.lanes.to_string();
+  if (!copy.boxes) key += copy.threads.to_string();
+  for (const int number :
+       {gemm.tile[0], gemm.tile[1], gemm.tile[2], gemm.groups[0], gemm.groups[1], gemm.lane_tile[0],
+        gemm.lane_tile[1], bits(gemm.accumulator), gemm.producer_threads(),
+        copy.boxes ? 0 : shared_store_vector(kernel, gemm, copy), is_a ? 1 : 0})
+    key += "," + std::to_string(number);
+  return known(key, [&] { return counted_traffic(kernel, gemm, copy, is_a); });
 }
 
 }  // namespace lay::plan

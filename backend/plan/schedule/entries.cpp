@@ -97,6 +97,9 @@ constexpr EntryRow rows[] = {
      "rasterization = (4,4):(1@0,1@1)"},
     {"rasterization", "permute", "the order of tiles: block -> coordinate of the tile",
      "a layout that visits every tile once", "rasterization = (4,4):(1@1,1@0)"},
+    {"cluster", "simt",
+     "blocks that share K and add their sums over DSMEM (compute capability 9.0)",
+     "(1,1), or (1,1,P) for P blocks, 2 to 8", "cluster = (1,1,4)"},
     {"cluster", "sm80 sm90",
      "blocks over M and N that share what they load by multicast, and blocks that split K and add "
      "their sums over DSMEM",

@@ -39,6 +39,7 @@ struct SimtSchedule : ScheduleHead {
   std::optional<TileOrder> order;
   std::optional<AnyLayout> shared_a, shared_b;
   int stages = 2;  // more: a ring that TMA fills
+  int parts = 1;   // `cluster`: blocks that share K
 };
 
 // On tensor cores: by a mma atom.

@@ -1,10 +1,11 @@
 #include "backend/plan/simt/simt.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <tuple>
 
 #include "backend/plan/axes.h"
 #include "backend/plan/schedule/order.h"
-#include "backend/plan/schedule/policy.h"
 #include "backend/plan/text.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -155,6 +156,14 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
                    "groups over successive tiles are not supported for simt",
                    "write 1 for the last number");
   }
+  // Parts of K are added up over DSMEM, which clusters have.
+  constexpr int clusters_since = 90;
+  if (gemm.parts > 1 && target.capability < clusters_since) {
+    return problem("schedule-capability", "cluster",
+                   "blocks share K from compute capability " + capability_text(clusters_since) +
+                       " on, and " + target.name + " has " + capability_text(target.capability),
+                   "groups along K, the third number of `groups`");
+  }
   if (gemm.tile[2] % gemm.groups[2] != 0) {
     return problem("schedule-cover", "groups",
                    std::to_string(gemm.groups[2]) + " groups along K do not share the " +
@@ -180,6 +189,33 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
                    "fewer groups, each with more of the tile");
   }
   return true;
+}
+
+// Groups for a tile that came without: the arrangement of 1 to 32 warps that covers the tile with
+// this lane grid and lane tile, holds at most 128 accumulators a lane and is nearest to 64, and is
+// nearest to square. Nothing if none does.
+std::optional<std::array<int, 4>> groups_for(const std::array<int, 3>& tile,
+                                             const std::array<int, 2>& lane_grid,
+                                             const std::array<int, 3>& lane_tile) {
+  const int rows = lane_grid[0] * lane_tile[0], columns = lane_grid[1] * lane_tile[1];
+  if (tile[0] % rows != 0 || tile[1] % columns != 0) return std::nullopt;
+  const int m = tile[0] / rows, n = tile[1] / columns;
+  std::optional<std::array<int, 4>> best;
+  std::tuple<int, int> best_cost;
+  for (int gm = 1; gm <= m; ++gm) {
+    for (int gn = 1; gn <= n && gm * gn <= 32; ++gn) {
+      if (m % gm != 0 || n % gn != 0) continue;
+      const int held = (tile[0] / gm) * (tile[1] / gn) / 32;
+      // Beside 128 accumulators a thread has registers for fragments, copies and addresses.
+      if (held > 128) continue;
+      const std::tuple cost{std::abs(held - 64), std::abs(tile[0] / gm - tile[1] / gn)};
+      if (!best || cost < best_cost) {
+        best = {gm, gn, 1, 1};
+        best_cost = cost;
+      }
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -245,7 +281,8 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   if (schedule.tile) gemm.tile = *schedule.tile;
   if (schedule.lane_tile) gemm.lane_tile = *schedule.lane_tile;
   gemm.stages = schedule.stages;
-  // Without `groups`: about 64 accumulators a lane, in an arrangement near to square (policy.h).
+  gemm.parts = schedule.parts;
+  // Without `groups`: about 64 accumulators a lane, in an arrangement near to square.
   const auto found = groups_for(gemm.tile, gemm.lane_grid, gemm.lane_tile);
   gemm.groups = schedule.groups.value_or(found.value_or(std::array<int, 4>{1, 1, 1, 1}));
   if (!check_limits(gemm, schedule, target, problems)) return std::nullopt;
