@@ -13,7 +13,6 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/schedule/order.h"
-#include "backend/plan/schedule/policy.h"
 #include "backend/plan/schedule/problems.h"
 #include "backend/plan/schedule/tuned.h"
 #include "backend/plan/simt/simt.h"
@@ -82,21 +81,10 @@ class GemmPlanner {
       if (!completed_.contains(target)) follow(rows(target), target);
     }
     if (has_scales() || is_read_as_it_lies()) return;
-    const std::array along_k{runs_along_k(kernel_, facts_, form_.a, form_.k),
-                             runs_along_k(kernel_, facts_, form_.b, form_.k)};
-    const auto policies = simt_policies(accumulator(), along_k);
-    for (const Width width : {Width::vectors, Width::elements}) {
-      // Policies go from large tiles to small ones. The first that takes all sizes ends the search
-      // at this width; those before it take the sizes with tiles enough for the machine.
-      for (const SimtPolicy& policy : policies) {
-        if (complete()) return;
-        if (add_variant_from_policy(policy, width, along_k)) break;
-      }
-    }
+    follow(simt_rows());
   }
 
  private:
-  ElementType accumulator() const { return kernel_.node(form_.contraction).type; }
   const Int& extent(sema::IndexId index) const { return kernel_.index(index).extent; }
   bool has_scales() const { return !form_.scales.empty(); }
   // Rows in segments, windows, and sums over indices that lie apart take TMA and its boxes.
@@ -382,14 +370,11 @@ class GemmPlanner {
     std::vector<Row> made;
     if (complete()) return {};
     --library_portfolio_;
-    for (const sema::Policy& policy : library_rows(target, kernel_, form_, facts_, in_parts)) {
+    for (const sema::Policy& policy :
+         library_rows(target, kernel_, form_, facts_, in_parts, target_)) {
       TensorSchedule schedule =
           read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
-      schedule.name = target + "_" + policy.name;
-      schedule.of_script = false;
-      schedule.when = {here(policy.when)};
-      // Over the same M, N, K, batches and SMs. Costs that a script says are in another unit.
-      if (schedule.cost) schedule.cost = Cost{here(schedule.cost->value), library_portfolio_};
+      as_row(schedule, target, policy);
       made.push_back({std::move(schedule), here(policy.copies), policy.elements});
     }
     return made;
@@ -464,36 +449,42 @@ class GemmPlanner {
     }
   }
 
-  // Returns true if this row is taken for all sizes: no further row is needed at this width.
-  bool add_variant_from_policy(const SimtPolicy& policy, Width width,
-                               const std::array<bool, 2>& along_k) {
-    const bool ring = policy.stages > 2;
-    // A ring is filled by TMA and by vectors.
-    if (ring && width == Width::elements) return false;
-    SimtSchedule schedule;
-    schedule.name = policy.name;
-    if (width == Width::elements) schedule.name += "_any";
-    schedule.tile = policy.tile;
-    // Operands that both run along m and n are loaded in rows of the tile: then its extent along k
-    // need not fill a vector.
-    if (width == Width::vectors && !along_k[0] && !along_k[1]) (*schedule.tile)[2] = policy.k_outer;
-    schedule.groups = policy.groups;
-    schedule.lane_tile = policy.lane_tile;
-    schedule.stages = policy.stages;
-    schedule.where = kernel_.where;
-    Int all = tiles(kernel_, form_.m, policy.tile[0]) * tiles(kernel_, form_.n, policy.tile[1]);
-    for (sema::IndexId index : form_.batch) all *= extent(index);
-    // The row is for sizes with that many quarters of a wave of tiles: four quarters keep every SM
-    // busy once.
-    if (policy.quarter_waves > 0) {
-      schedule.when = {greater_equal(all, policy.quarter_waves * target_.sms / 4),
-                       greater_equal(extent(form_.m), policy.tile[0]),
-                       greater_equal(extent(form_.n), policy.tile[1])};
+  // The library's rows for CUDA cores. Those that the GPU cannot run, rings and clusters before
+  // compute capability 9.0, are not among them, or are passed over where they are added.
+  std::vector<SimtSchedule> simt_rows() {
+    std::vector<SimtSchedule> made;
+    if (complete()) return {};
+    --library_portfolio_;
+    for (const sema::Policy& policy :
+         library_rows("simt", kernel_, form_, facts_, false, target_)) {
+      made.push_back(read_schedule({"simt", {}, policy.entries, kernel_.where}, plan_.problems));
+      as_row(made.back(), "simt", policy);
+      // Costs do not know that vectors are faster, only which row of a width is.
+      if (made.back().accesses == Width::elements && made.back().cost)
+        made.back().cost->portfolio = library_portfolio_ - 1;
     }
-    const auto open = open_conditions(facts_, schedule.when);
-    if (!open) return false;
-    add(schedule, width);
-    return open->empty() && !ring;
+    --library_portfolio_;
+    return made;
+  }
+
+  // What every schedule of the library has. Sizes are over the same M, N, K, batches and SMs; costs
+  // that a script says are in another unit.
+  void as_row(ScheduleHead& schedule, const std::string& family, const sema::Policy& policy) const {
+    schedule.name = family + "_" + policy.name;
+    schedule.of_script = false;
+    schedule.when = {here(policy.when)};
+    if (schedule.cost) schedule.cost = Cost{here(schedule.cost->value), library_portfolio_};
+  }
+
+  // Every row with vectors comes before any row without: a launch that may use vectors does.
+  void follow(const std::vector<SimtSchedule>& library) {
+    for (const Width width : {Width::vectors, Width::elements}) {
+      for (SimtSchedule row : library) {
+        if (!is_reachable(row) || row.accesses.value_or(width) != width) continue;
+        if (width == Width::elements) row.name += "_any";
+        add(row, width);
+      }
+    }
   }
 
   // Element by element the producer threads would need more registers than a ring leaves them: two

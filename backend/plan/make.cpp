@@ -74,18 +74,30 @@ void check_names(Plan& plan) {
   }
 }
 
-// Equal conditions are met by equal launches, of which the first variant takes all, but in a
-// portfolio, where another cost may be less: then both stay.
+// Returns the smaller of two costs where that is known, the first of equal ones; else nothing.
+const Variant* cheaper(const Variant& a, const Variant& b) {
+  const Int &of_a = a.cost->value, &of_b = b.cost->value;
+  if (of_a == of_b) return &a;
+  if (!of_a.is_literal() || !of_b.is_literal()) return nullptr;
+  return of_a.value() <= of_b.value() ? &a : &b;
+}
+
+// Equal conditions are met by equal launches, of which the first variant takes all. In a portfolio
+// it is the one that costs less, where that is known: of literal sizes one variant stays, of
+// others all that may cost the least.
 void drop_unreached(std::vector<Variant>& variants) {
   std::vector<Variant> kept;
   for (Variant& variant : variants) {
-    bool known = false;
-    for (std::size_t i = kept.size(); i-- > 0 && !known;) {
-      const bool neighbours = in_one_portfolio(kept[i].cost, variant.cost);
-      // Of equal costs the first is taken, as of schedules that are tried in order.
-      known = same_conditions(kept[i], variant) && !(neighbours && kept[i].cost != variant.cost);
+    const auto same = std::find_if(kept.rbegin(), kept.rend(), [&](const Variant& each) {
+      return same_conditions(each, variant) &&
+             (!in_one_portfolio(each.cost, variant.cost) || cheaper(each, variant));
+    });
+    if (same == kept.rend()) {
+      kept.push_back(std::move(variant));
+    } else if (in_one_portfolio(same->cost, variant.cost) && cheaper(*same, variant) == &variant) {
+      kept.erase(std::next(same).base());
+      kept.push_back(std::move(variant));
     }
-    if (!known) kept.push_back(std::move(variant));
   }
   variants = std::move(kept);
 }

@@ -227,8 +227,8 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
               ", a_along_k = " + truth(kind.a_along_k) + ", b_along_k = " + truth(kind.b_along_k) +
               ", inputs = " + truth(kind.inputs) + ", in_parts = " + truth(kind.in_parts) +
               ", batched = " + truth(kind.batched) + ", scaled = " + truth(kind.scaled) +
-              ", columns_alike = " + std::to_string(kind.columns_alike) +
-              ", segments = " + truth(kind.segments) + ")");
+              ", columns_alike = " + std::to_string(kind.columns_alike) + ", segments = " +
+              truth(kind.segments) + ", capability = " + std::to_string(kind.capability) + ")");
   std::vector<Policy> result;
   if (const auto* list = rows.as<ListPtr>()) {
     for (const Value& row : (*list)->elements) {

@@ -73,7 +73,8 @@ Int under(const Int& number, const ProblemSize& given);
 // elements, which factors run along k, whether the epilogue reads inputs of two modes or more,
 // whether the sum is added up in parts beside the tensor cores' own, whether there are batches, be
 // it one, whether parts of the sum are multiplied by scales, from multiples of which number on
-// as many columns have the same scales (0: all have), and whether the rows lie in segments.
+// as many columns have the same scales (0: all have), whether the rows lie in segments, and the
+// compute capability of the GPU, ten times as it is written.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
@@ -86,6 +87,7 @@ struct ProductKind {
   bool scaled = false;
   int columns_alike = 0;
   bool segments = false;
+  int capability = 90;
 };
 
 // The rows for such products in the library's order, without those whose conditions hold for no

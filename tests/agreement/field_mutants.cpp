@@ -232,5 +232,5 @@ kernel f<M, N, K>(A: f32 (M,K), B: f32 (N,K), b: f32 N, s: f32) -> Y: f32 (M,N)
 { Y[m,n] = silu(sum[k](A[m,k] * B[n,k]) * s + b[n]) + exp(b[n] - 1) }
 f(random(f32, (9,7), 1, -3, 3), random(f32, (5,7), 2, -3, 3), random(f32, 5, 3, -3, 3), 0.3)
 )",
-           "small_any", 6);
+           "simt_64x64_any", 6);
 }

@@ -1,10 +1,11 @@
-"""Times schedules of products on the GPU at hand, for the model by which the library chooses:
+"""Times schedules of products on the GPU at hand, for the models by which the library chooses:
 
   tests/bench/tiles.py SEED COUNT [--lay LAY] [--kernel NAME]... >> lines.txt
 
-Draws COUNT problems of each kernel of hopper.lay and times every candidate on each, beside
-cuBLASLt. Prints lines as those of tests/plan/tiles.txt, whose test holds the costs of
-stdlib/policies/sm90.lay to them.
+Draws COUNT problems of each kernel and times every candidate on each, beside cuBLASLt. Prints
+lines as those of tests/plan/tiles.txt for kernels of hopper.lay, whose test holds the costs of
+stdlib/policies/sm90.lay to them, and as those of tests/plan/simt.txt for kernels of sgemm.lay
+(sgemm_nt; sgemm_nt/elements for odd sizes) and stdlib/policies/simt.lay.
 """
 
 import argparse
@@ -33,7 +34,24 @@ COOPERATIVE = [(64, 32, 2, 1, 1, 1), (64, 32, 2, 1, 4, 1), (64, 32, 2, 1, 2, 2),
                (256, 176, 1, 2, 2, 1), (256, 200, 1, 2, 1, 1)]
 PINGPONG = [(128, 128, 1, 2, 1, 1), (128, 128, 1, 2, 2, 1), (128, 176, 1, 2, 1, 1),
             (128, 160, 1, 1, 1, 1)]
+# On CUDA cores: the tile, warps along M and N, slices of K, stages, parts of K.
+CUDA_CORES = [(32, 32, 32, 1, 1, 4, 2, 1), (32, 32, 32, 1, 1, 4, 2, 2),
+              (32, 32, 32, 1, 1, 4, 2, 4), (32, 32, 32, 1, 1, 4, 2, 8),
+              (64, 32, 32, 1, 1, 4, 2, 2), (64, 32, 32, 1, 1, 4, 2, 4),
+              (32, 64, 32, 1, 1, 4, 2, 1), (32, 64, 32, 1, 1, 4, 2, 4),
+              (64, 64, 16, 2, 1, 2, 2, 1), (64, 64, 16, 2, 1, 2, 2, 2),
+              (64, 64, 16, 2, 1, 2, 2, 4), (64, 64, 16, 2, 2, 1, 2, 1),
+              (64, 64, 16, 2, 2, 1, 4, 1), (64, 64, 16, 2, 2, 1, 4, 2),
+              (64, 64, 16, 2, 2, 1, 4, 4), (64, 64, 16, 2, 2, 1, 4, 8),
+              (64, 128, 16, 2, 2, 1, 2, 1), (64, 128, 16, 2, 2, 1, 4, 1),
+              (64, 128, 16, 2, 2, 1, 4, 2), (64, 128, 16, 2, 2, 1, 4, 4),
+              (128, 64, 16, 2, 2, 1, 4, 1), (128, 64, 16, 2, 2, 1, 4, 2),
+              (128, 128, 8, 2, 4, 1, 2, 1), (128, 128, 16, 2, 4, 1, 4, 1),
+              (128, 128, 8, 2, 2, 1, 8, 1), (128, 128, 8, 2, 2, 1, 8, 2),
+              (128, 256, 8, 2, 4, 1, 2, 1), (128, 256, 8, 2, 4, 1, 8, 1),
+              (256, 128, 8, 4, 2, 1, 8, 1)]
 LARGEST = 2.2e11  # L * M * N * K: a millisecond
+LARGEST_ON_CUDA_CORES = 1.2e10
 LARGEST_OUTPUT = 2 ** 26
 PROBLEMS_A_RUN = 5
 
@@ -46,8 +64,27 @@ def declared(kernel):
     return found, kind, {"bf16": 64, "f16": 64, "tf32": 32}.get(kind, 128)
 
 
+def simt_script(kernel):
+    """All candidates on CUDA cores that its accesses to memory take."""
+    name, _, accesses = kernel.partition("/")
+    text = (shapes.HERE / "sgemm.lay").read_text()
+    lines = [re.search(r"^kernel %s<.*?^}$" % name, text, re.DOTALL | re.MULTILINE).group()]
+    for m, n, k, along_m, along_n, slices, stages, parts in CUDA_CORES:
+        if accesses and stages > 2:
+            continue  # a ring is filled by vectors
+        lines.append(
+            "schedule %s for simt when M < %d { name = \"t%d_%d_%d_%d_%d_%d_%d_%d\"; "
+            "accesses = \"%s\"; tile = (%d,%d,%d); groups = (%d,%d,%d,1); lane_tile = (4,4,1); "
+            "stages = %d; cluster = (1,1,%d) }" %
+            (name, 1000000 + len(lines), m, n, k, along_m, along_n, slices, stages, parts,
+             accesses or "vectors", m, n, k, along_m, along_n, slices, stages, parts))
+    return "\n".join(lines) + "\n"
+
+
 def script(kernel):
     """All candidates as schedules of one kernel, each with a condition of its own, which holds."""
+    if kernel.startswith("sgemm"):
+        return simt_script(kernel)
     text, kind, width = declared(kernel)
     acc = "s32" if kind == "s8" else "f32"
     b_along_n = re.search(r"B: .*\(N,K\):\(1,N\)", text)
@@ -70,10 +107,16 @@ def script(kernel):
 
 def drawn(draw, kernel, count):
     """Half of all axes are whole lines of memory, the others pieces of 16 bytes."""
-    width = declared(kernel)[2]
+    on_cuda_cores = kernel.startswith("sgemm")
+    width = 8 if on_cuda_cores else declared(kernel)[2]
+    largest = LARGEST_ON_CUDA_CORES if on_cuda_cores else LARGEST
     problems = []
     while len(problems) < count:
-        if kernel == "tt" and len(problems) % 5 < 2:
+        if on_cuda_cores:
+            sizes = {axis: shapes.log_uniform(draw, 64, 4096, 8) for axis in "MNK"}
+            if kernel.endswith("/elements"):
+                sizes = {axis: size | 1 for axis, size in sizes.items()}
+        elif kernel == "tt" and len(problems) % 5 < 2:
             sizes = shapes.layer(draw, (24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048))
         else:
             steps = {axis: draw.choice((width // 8, width)) for axis in "MNK"}
@@ -82,7 +125,7 @@ def drawn(draw, kernel, count):
         if kernel == "batched":
             sizes["L"] = shapes.log_uniform(draw, 2, 64)
         products = math.prod(sizes.values())
-        if products < LARGEST and products // sizes["K"] < LARGEST_OUTPUT:
+        if products < largest and products // sizes["K"] < LARGEST_OUTPUT:
             problems.append(sizes)
     return problems
 
@@ -92,6 +135,9 @@ def line(kernel, result):
     theirs = min(row["ms"] for row in result["rows"] if row["side"] != "lay" and "ms" in row)
     timed = []
     for row in result["rows"]:
+        found = re.match(r"lay t(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_(\d+)$", row["name"])
+        if found and row.get("right") and "ms" in row:
+            timed.append("%sx%sx%s.%sx%sx%s.%s.%s %.2f" % (*found.groups(), row["ms"] * 1e3))
         found = re.match(r"lay t(\d+)_(\d+)_(\d+)_(\d+)_(\d+)(_p)?$", row["name"])
         if found and row.get("right") and "ms" in row:
             m, n, along_m, along_n, parts, pingpong = found.groups()
@@ -110,6 +156,8 @@ def measure(lay, kernel, problems):
         command = [lay, "bench", str(path), "--json", "--triton-seconds", "0",
                    "--torch-seconds", "0", "--algorithms", "8", "--rounds", "2",
                    "--milliseconds", "1.2"]
+        if kernel.startswith("sgemm"):
+            command += ["--set", "alpha=1", "--set", "beta=0"]
         for name in re.findall('name = "([^"]*)"', text):
             command += ["--variant", name]
         for sizes in problems:
@@ -128,7 +176,7 @@ def main():
     parser.add_argument("seed")
     parser.add_argument("count", type=int)
     parser.add_argument("--lay", default="build/lay")
-    parser.add_argument("--kernel", action="append", help="of hopper.lay; without it, tt")
+    parser.add_argument("--kernel", action="append", help="without it, tt of hopper.lay")
     options = parser.parse_args()
     for kernel in options.kernel or ["tt"]:
         problems = drawn(random.Random("%s %s" % (options.seed, kernel)), kernel, options.count)

@@ -48,7 +48,7 @@ TEST_CASE("the old output is read under one condition, however it is written") {
     const auto old = ir::source_operands(*kernel, kernel->assignments[0]);
     REQUIRE(old.size() == 1);
     CHECK(old[0].condition >= 0);
-    const std::string text = emitted(kernel, "wide");
+    const std::string text = emitted(kernel, "simt_wide");
     CHECK(times(text, "const float4*)&C_[") == 1);
     CHECK(times(text, "beta_ * old_[") == 1);
   }
@@ -69,14 +69,15 @@ TEST_CASE("an old output whose condition depends on the element, or on two, is r
 
 TEST_CASE("a condition that an arm around has settled is not asked again") {
   const std::string text =
-      emitted(gemm("if beta == 0 then acc else acc + beta * C[m,n]"), "wide_any");
+      emitted(gemm("if beta == 0 then acc else acc + beta * C[m,n]"), "simt_wide_any");
   CHECK(times(text, "beta_ == 0.0f") == 1);
   CHECK(times(text, "beta_ != 0.0f") == 0);
 }
 
 TEST_CASE("many accumulators are stored in passes of the same code, few at once") {
   const auto kernel = gemm("acc");
-  CHECK(times(emitted(kernel, "wide"), "for (int pass_ = 0; pass_ < 16; pass_ += 8)") == 1);
-  CHECK(times(emitted(kernel, "wide_any"), "for (int pass_ = 0; pass_ < 16; pass_ += 4)") == 1);
-  CHECK(times(emitted(kernel, "small"), "pass_") == 0);
+  CHECK(times(emitted(kernel, "simt_wide"), "for (int pass_ = 0; pass_ < 16; pass_ += 8)") == 1);
+  CHECK(times(emitted(kernel, "simt_wide_any"), "for (int pass_ = 0; pass_ < 16; pass_ += 4)") ==
+        1);
+  CHECK(times(emitted(kernel, "simt_small"), "pass_") == 0);
 }

@@ -286,7 +286,8 @@ TEST_CASE("policies of the library") {
   CHECK(!named({e4m3, e4m3, f32, 0, false, 8}, "256x176_1x2"));
   CHECK(named({s8, s8, s32, 0, false, 32}, "128x192"));
   CHECK(library_policies("sm90", {f32, f32, f32}).empty());
-  CHECK(library_policies("simt", {f32, f32, f32}).empty());
+  CHECK(library_policies("simt", {s8, s8, s32}).empty());
+  CHECK(library_policies("simt", {f64, f64, f64}).size() == 1);
 }
 
 namespace {

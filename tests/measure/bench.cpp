@@ -113,7 +113,7 @@ TEST_CASE("for a profiler each side is launched once, neither checked nor timed"
   CHECK(ended.out.find("each candidate launched once, neither checked nor timed\n") !=
         std::string::npos);
   for (const char* line :
-       {"\n  lay small                  launched\n", "\n  cuBLASLt #1                launched",
+       {"\n  lay simt_64x64_ring_split_2 launched\n", "\n  cuBLASLt #1                launched",
         "\n  cuBLASLt #2                launched", "\n  cuBLASLt, epilogue #2      launched"})
     CHECK(ended.out.find(line) != std::string::npos);
   CHECK(ended.out.find("ratio") == std::string::npos);
@@ -198,7 +198,7 @@ TEST_CASE("the library fuses gelu by tanh, and not the one by erf") {
 }
 
 TEST_CASE("a wrong result is said, and fails") {
-  lay::test::break_variant("_small");
+  lay::test::break_variant("_simt_64x128_ring");
   Options options;
   options.kernel = "linear";
   options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
@@ -214,7 +214,7 @@ TEST_CASE("a kernel that writes its inputs is found, however right its result") 
   options.kernel = "linear";
   options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
   CHECK(bench(options).code == 0);
-  lay::test::spoil_input("_small");
+  lay::test::spoil_input("_simt_64x128_ring");
   const Ended ended = bench(options);
   lay::test::spoil_input("");
   INFO(ended.out);
@@ -249,7 +249,7 @@ TEST_CASE("the table has a line a side, and a mean of several problems") {
   CHECK(ended.out.find(
             "blas M=20 N=16 K=16 alpha=1 beta=0  f32 M-major x f32 N-major -> f32 column-major") !=
         std::string::npos);
-  CHECK(ended.out.find("lay small_any") != std::string::npos);
+  CHECK(ended.out.find("lay simt_64x64_any") != std::string::npos);
   CHECK(ended.out.find("ratio 2.000, single 2.000") != std::string::npos);
   CHECK(ended.out.find("geometric mean of 2 ratios to the best baseline 2.000; 2 above 1.01, 0 "
                        "below 0.99, least 2.000") != std::string::npos);

@@ -180,22 +180,22 @@ TEST_CASE("of Triton's configurations the fastest that is right is taken") {
     kernel["arguments"] = with;
     reply["kernels"].push_back(kernel);
   };
-  add("slow", "lay_linear_small_any", "0.cubin", arguments);
+  add("slow", "lay_linear_simt_64x64_any", "0.cubin", arguments);
   auto exchanged = arguments;
   std::swap(exchanged[0], exchanged[1]);
   add("wrong", "lay_linear_scalar", "0.cubin", exchanged);
-  add("empty", "lay_linear_small", "1.cubin", arguments);
+  add("empty", "lay_linear_simt_64x128_ring", "1.cubin", arguments);
   add("absent", "lay_no_such", "0.cubin", arguments);
-  add("good", "lay_linear_small", "0.cubin", arguments);
+  add("good", "lay_linear_simt_64x128_ring", "0.cubin", arguments);
   json large = kernels["kernels"][0];
   large["name"] = "large", large["shared"] = 278552;
   reply["kernels"].push_back(large);
   reply["kernels"].push_back({{"name", "refused"}, {"failure", "out of\nresources"}});
   test::know_script_kernels();
-  test::set_cost("lay_linear_small_any", 3);
+  test::set_cost("lay_linear_simt_64x64_any", 3);
   const FakePython python(answers(reply.dump()));
   const auto ended = test::bench(linear({{"M", 64}, {"N", 64}, {"K", 16}}));
-  test::set_cost("lay_linear_small_any", 1);
+  test::set_cost("lay_linear_simt_64x64_any", 1);
   INFO(ended.error);
   const json result = json::parse(ended.out)["results"][0];
   CHECK(triton_row(result)["detail"] == "good, the best of 3");
@@ -252,7 +252,7 @@ TEST_CASE("what is not there is said in a line, and the rest is measured") {
   options.triton_seconds = 0;
   CHECK(missing() == "nothing is missing");  // not asked
   options.triton_seconds = {};
-  options.variants = {"small_any"};
+  options.variants = {"simt_64x64_any"};
   CHECK(missing() == "nothing is missing");
 }
 

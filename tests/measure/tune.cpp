@@ -114,8 +114,8 @@ namespace {
 
 // Two candidates for a small product of a script, whose untuned kernels cost the fake device more.
 bench::TuneOptions small_tune(const std::string& file) {
-  test::set_cost("lay_linear_small", 3);
-  test::set_cost("lay_linear_small_any", 3);
+  test::set_cost("lay_linear_simt_64x128_ring", 3);
+  test::set_cost("lay_linear_simt_64x64_any", 3);
   bench::TuneOptions options;
   options.file = file;
   options.kernel = "linear";
@@ -135,12 +135,12 @@ TEST_CASE("the winners are saved beside the script, and the script is planned wi
   const Ended ended = tune(options);
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);
-  CHECK(ended.out.find("the default, small\n") != std::string::npos);
+  CHECK(ended.out.find("the default, simt_64x128_ring\n") != std::string::npos);
   const std::size_t second = ended.out.find("the fastest with other rasterizations:\n");
   REQUIRE(second != std::string::npos);
   for (const char* order : {"group_m = 4\n", "group_m = 11\n", "group_m = 16\n"})
     CHECK((ended.out.find(order) != std::string::npos && ended.out.find(order) > second));
-  CHECK(ended.out.find("the default, small\n", second) != std::string::npos);
+  CHECK(ended.out.find("the default, simt_64x128_ring\n", second) != std::string::npos);
   CHECK(ended.out.find("written to " + kept) != std::string::npos);
   const std::string text = test::slurp(kept);
   INFO(text);
@@ -244,8 +244,8 @@ TEST_CASE(
   CHECK_THROWS_WITH(tune(options),
                     Catch::Contains(path + " is no file of policies, and stays as it is: "));
   CHECK(test::slurp(path) == "let rows = (\n");
-  test::set_cost("lay_linear_small", 1);
-  test::set_cost("lay_linear_small_any", 1);
+  test::set_cost("lay_linear_simt_64x128_ring", 1);
+  test::set_cost("lay_linear_simt_64x64_any", 1);
 }
 
 TEST_CASE("where the default is as fast it stays, and nothing is written") {

@@ -63,7 +63,7 @@ TEST_CASE("a schedule with a condition leaves the rest to the default ones") {
   REQUIRE(made.variants.size() > 2);
   CHECK(made.variants[1].when.size() == 1);
   CHECK(made.variants.back().when.empty());
-  CHECK(made.variants.back().name == "small_any");
+  CHECK(made.variants.back().name.ends_with("_any"));
 }
 
 TEST_CASE("groups are found for a tile") {

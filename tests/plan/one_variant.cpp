@@ -121,12 +121,12 @@ TEST_CASE("a schedule that says its repacks has those and no others") {
 TEST_CASE("names of variants stay unique beside those of schedules") {
   const plan::Plan plan = planned(f32_product +
                                   "schedule f for simt when M >= 8192 { tile = (64,64,16)\n"
-                                  "name = \"small\" }");
+                                  "name = \"simt_64x64\" }");
   REQUIRE(plan.problems.empty());
   std::set<std::string> names;
   for (const plan::Variant& variant : plan.variants) CHECK(names.insert(variant.name).second);
-  CHECK(names.contains("small"));
-  CHECK(names.contains("small_2"));  // the library's
+  CHECK(names.contains("simt_64x64"));
+  CHECK(names.contains("simt_64x64_2"));  // the library's
 }
 
 TEST_CASE("entries of one variant that do not fit are refused with what would") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
-#include <cmath>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -14,6 +13,7 @@
 
 #include "frontend/sema/library.h"
 #include "generated/tests/paths.h"
+#include "tests/plan/judged.h"
 #include "tests/plan/policy_rows.h"
 
 namespace lay::test {
@@ -60,16 +60,11 @@ Tile tile_of(const sema::Policy& row) {
   return {tile[0], tile[1], cluster[0], cluster[1], cluster.size() > 2 ? cluster[2] : 1, groups[3]};
 }
 
-struct Row {
-  std::int64_t cost;
-  double time;
-};
-
 // The rows that fit the problem and were timed on it, by cost. Empty where a row without a cost
 // takes the problem, and where the row of least cost was not timed.
-std::vector<Row> rows_for(const std::vector<sema::Policy>& rows, const Problem& problem) {
+std::vector<TimedRow> rows_for(const std::vector<sema::Policy>& rows, const Problem& problem) {
   const sema::ProblemSize size{problem.m, problem.n, problem.k, problem.batches, 132};
-  std::vector<Row> result;
+  std::vector<TimedRow> result;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const sema::Policy& row : rows) {
     if (!sema::under(row.when, size).is_always()) continue;
@@ -80,15 +75,9 @@ std::vector<Row> rows_for(const std::vector<sema::Policy>& rows, const Problem& 
     if (time != problem.times.end()) result.push_back({cost->value(), time->second});
   }
   std::stable_sort(result.begin(), result.end(),
-                   [](const Row& a, const Row& b) { return a.cost < b.cost; });
+                   [](const TimedRow& a, const TimedRow& b) { return a.cost < b.cost; });
   if (!result.empty() && result.front().cost != least) return {};
   return result;
-}
-
-double mean(const std::vector<double>& ratios) {
-  double sum = 0;
-  for (const double ratio : ratios) sum += std::log(ratio);
-  return std::exp(sum / static_cast<double>(ratios.size()));
 }
 
 // As the kernels' names say: whether A and B run along K, and batches.
@@ -100,37 +89,19 @@ std::vector<sema::Policy> rows_of(const std::string& kernel) {
   return sema::library_policies("sm90", kind);
 }
 
-struct Judged {
-  std::vector<double> losses;  // of the row of least cost to the fastest schedule, in order
-  std::int64_t ranked = 0, pairs = 0;
-
-  double mean_loss() const { return mean(losses); }
-  double at(double share) const {
-    return losses.at(static_cast<std::size_t>(share * static_cast<double>(losses.size())));
-  }
-  double tau() const { return 2.0 * static_cast<double>(ranked) / static_cast<double>(pairs) - 1; }
-};
-
 Judged judged(const std::string& kernel, const std::vector<Problem>& problems) {
   const auto rows = rows_of(kernel);
   Judged result;
   for (const Problem& problem : problems) {
     if (problem.kernel != kernel) continue;
-    const std::vector<Row> timed = rows_for(rows, problem);
+    const std::vector<TimedRow> timed = rows_for(rows, problem);
     // Where few of the rows were timed, the fastest ones may be among the others.
     if (timed.size() < 12) continue;
     double fastest = timed.front().time;
     for (const auto& [tile, time] : problem.times) fastest = std::min(fastest, time);
-    result.losses.push_back(timed.front().time / fastest);
-    // Pairs whose times differ by more than they spread: which is the faster?
-    for (const Row& a : timed)
-      for (const Row& b : timed) {
-        if (a.time * 1.05 >= b.time) continue;
-        ++result.pairs;
-        result.ranked += a.cost < b.cost;
-      }
+    result.add(timed, fastest);
   }
-  std::sort(result.losses.begin(), result.losses.end());
+  result.sort();
   return result;
 }
 

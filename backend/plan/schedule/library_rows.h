@@ -6,15 +6,17 @@
 
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
+#include "backend/target/target.h"
 #include "frontend/sema/library.h"
 
 namespace lay::plan {
 
-// Returns the rows of `target` for the kernel's types, epilogue and operands: schedules in Lay, and
-// the sizes that they are for. `in_parts`: with sums that are promoted every so much of K. None for
-// operands that are as wide as their sum, which tensor cores do not multiply: to read the library
-// takes longer than all else in the plan of such a kernel.
-std::vector<sema::Policy> library_rows(const std::string& target, const sema::Kernel& kernel,
-                                       const GemmForm& form, Facts& facts, bool in_parts);
+// Returns the rows of a family, "simt", "sm80" or "sm90", for the kernel's types, epilogue and
+// operands: schedules in Lay, and the sizes that they are for. `in_parts`: with sums that are
+// promoted every so much of K. Tensor cores have none for operands that are as wide as their sum,
+// which they do not multiply: their libraries take longer to read than such a kernel to plan.
+std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
+                                       const GemmForm& form, Facts& facts, bool in_parts,
+                                       const Target& target);
 
 }  // namespace lay::plan
