@@ -150,13 +150,29 @@ void add_build(CLI::App& app, int& code) {
   bundle->excludes(source);
   build->add_option("--prefix", o->prefix, "what the names of the bundle's functions begin with")
       ->needs(bundle);
+  auto sizes = std::make_shared<std::vector<std::string>>();
+  build->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
+  auto* variant = build
+                      ->add_option("--variant", o->variants,
+                                   "a variant to build (default all); may be repeated")
+                      ->allow_extra_args(false);
+  build
+      ->add_option("--size", *sizes,
+                   "sizes, or one number for all: builds the variants that these take, and refuses "
+                   "other sizes at the launch; may be repeated")
+      ->type_name("M=4096,N=4096,K=64")
+      ->allow_extra_args(false)
+      ->excludes(variant);
   build
       ->add_flag(
           "--strict", o->strict,
           "fail where ptxas reports spills, local memory or serialization, or a kernel is slow")
       ->excludes(source)
       ->excludes(ptx);
-  build->callback([=, &code] { code = build_script(*o); });
+  build->callback([=, &code] {
+    for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));
+    code = build_script(*o);
+  });
 }
 
 void add_bench(CLI::App& app, int& code) {

@@ -12,6 +12,7 @@
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
 #include "runtime/commands/manifest.h"
+#include "runtime/commands/narrow.h"
 #include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
 #include "runtime/compile/compile.h"
@@ -85,20 +86,26 @@ class Builder {
   BuiltKernel build(const sema::KernelPtr& kernel) {
     BuiltKernel built{kernel, {}, {}, {}};
     std::vector<Diagnostics> refused;
+    std::vector<std::string> known;  // variants of all targets
     for (const Asked& asked : targets_) {
-      auto plan = std::make_unique<const plan::Plan>(plan::make_plan(kernel, asked.target));
+      plan::Plan whole = plan::make_plan(kernel, asked.target);
+      const Diagnostics remarks = warnings_of_planned(whole, asked.target);
+      for (const plan::Variant& variant : whole.variants) known.push_back(variant.name);
+      auto plan = std::make_unique<const plan::Plan>(narrowed(std::move(whole)));
       std::vector<BuiltVariant> variants;
       if (Diagnostics problems = text_of(*plan, asked, built.stages, variants); !problems.ok()) {
         refused.push_back(std::move(problems));
         refusals_.push_back({kernel->name, asked.word});
         continue;
       }
-      const Diagnostics remarks = warnings_of(*plan, asked.target, options_.strict);
       report(script_.sources, remarks);
       failed_ = failed_ || !remarks.ok();
       built.plans.push_back(std::move(plan));
       add(built, std::move(variants), asked);
     }
+    for (const std::string& name : options_.variants)
+      if (std::find(known.begin(), known.end(), name) == known.end() && refused.empty())
+        refuse_variant(*kernel, name, known);
     report_refused(refused, built.variants.empty() ? Severity::error : Severity::warning);
     return built;
   }
@@ -123,6 +130,23 @@ class Builder {
   }
 
  private:
+  // What is slow about a plan without problems. Sizes that are not built count, too: they say what
+  // the kernel is.
+  Diagnostics warnings_of_planned(const plan::Plan& plan, const Target& target) const {
+    return plan.problems.empty() ? warnings_of(plan, target, options_.strict) : Diagnostics();
+  }
+
+  // The plan with the variants that were asked for.
+  plan::Plan narrowed(plan::Plan plan) const {
+    if (!options_.sizes.empty() && plan.problems.empty())
+      plan.variants = taken_at(plan, options_.sizes);
+    const auto& names = options_.variants;
+    std::erase_if(plan.variants, [&](const plan::Variant& variant) {
+      return !names.empty() && std::find(names.begin(), names.end(), variant.name) == names.end();
+    });
+    return plan;
+  }
+
   // The text of every variant; or what stands against it.
   Diagnostics text_of(const plan::Plan& plan, const Asked& asked, std::vector<BuiltStage>& stages,
                       std::vector<BuiltVariant>& variants) {
@@ -325,8 +349,9 @@ int build_script(const BuildOptions& options) {
   int code = exit_code_of(script->outcomes);
   if (code != exit_ok) return code;
   try {
-    const auto kernels = script->evaluator->kernels();
+    const auto kernels = kernels_named(*script, options.kernel);
     if (kernels.empty()) fail("no-kernel", "`" + options.file + "` has no kernel to build");
+    for (const GivenSizes& sizes : options.sizes) require_dims(kernels, sizes);
     const BundleNames names = bundle_names(options);
     Builder builder(*script, options);
     make_folder(options.folder);

@@ -16,6 +16,7 @@
 #include "runtime/commands/check_json.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
+#include "runtime/commands/narrow.h"
 #include "runtime/commands/plan_summary.h"
 #include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
@@ -113,42 +114,14 @@ void dump_variant(const Script& script, const plan::Plan& plan, const plan::Vari
   }
 }
 
-using GivenSizes = std::map<std::string, std::int64_t>;
-
 // The plan as a launch of these sizes sees it; the sizes by dim.
-Binding keep_taken(plan::Plan& plan, const GivenSizes& given) try {
-  const sema::Kernel& kernel = *plan.kernel;
-  const Binding sizes = sema::solve_sizes(kernel, {}, sema::sizes_by_dim(kernel, given));
-  sema::check_guards(kernel, sizes);
+Binding keep_taken(plan::Plan& plan, const GivenSizes& given) {
+  const Binding sizes = solved_sizes(*plan.kernel, given);
   const auto fitting = plan::fitting_variants(plan, sizes);
   std::vector<plan::Variant> taken;
   if (!fitting.empty()) taken.push_back(*fitting.front());
   plan.variants = std::move(taken);
   return sizes;
-} catch (const Refusal& refusal) {
-  Diagnostic d;
-  d.code = refusal.code;
-  d.message = refusal.message;
-  d.primary = plan.kernel->where;
-  throw DiagnosticError(std::move(d));
-}
-
-// Every size that is given belongs to one of the kernels.
-void require_dims(const std::vector<sema::KernelPtr>& kernels, const GivenSizes& given) {
-  for (const auto& [name, size] : given) {
-    std::vector<std::string> known;
-    for (const auto& kernel : kernels)
-      for (const sema::Dim& dim : kernel->dims) known.push_back(dim.name);
-    if (kernels.empty() || name.empty() ||
-        std::find(known.begin(), known.end(), name) != known.end())
-      continue;
-    Diagnostic d;
-    d.code = "no-parameter";
-    d.message = "no kernel here has a size `" + escaped(name) + "`";
-    if (const auto near = nearest(name, known))
-      d.notes.push_back({"help", "did you mean " + *near + "?"});
-    throw DiagnosticError(std::move(d));
-  }
 }
 
 struct DumpOptions {

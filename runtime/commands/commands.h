@@ -65,7 +65,11 @@ struct BuildOptions {
   bool ptx = false;
   // Also a launcher in C with the compiled kernels (runtime/bundle/bundle.h).
   bool bundle = false;
-  std::string prefix;   // of the bundle's functions
+  std::string prefix;  // of the bundle's functions
+  // The only kernel, the only variants, and the problems whose variants are built; empty: all.
+  std::string kernel;
+  std::vector<std::string> variants;
+  std::vector<std::map<std::string, std::int64_t>> sizes;
   bool strict = false;  // what ptxas remarks about a kernel is an error, and so is a slow plan
 };
 

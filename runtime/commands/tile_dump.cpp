@@ -7,7 +7,7 @@
 #include "backend/ir/text/print.h"
 #include "backend/tile/text/print.h"
 #include "frontend/source/diagnostic.h"
-#include "frontend/source/text.h"
+#include "runtime/commands/narrow.h"
 #include "runtime/execute/stages.h"
 
 namespace lay::runtime {
@@ -22,13 +22,7 @@ std::vector<const plan::Variant*> variants_named(const plan::Plan& plan, const s
     if (name.empty() || variant.name == name) found.push_back(&variant);
   }
   if (!found.empty() || name.empty()) return found;
-  Diagnostic d;
-  d.code = "unknown-variant";
-  d.message = "the plan of `" + plan.kernel->name + "` has no variant `" + escaped(name) + "`";
-  d.primary = plan.kernel->where;
-  if (const auto near = nearest(name, known))
-    d.notes.push_back({"help", "did you mean " + *near + "?"});
-  throw DiagnosticError(std::move(d));
+  refuse_variant(*plan.kernel, name, known);
 }
 
 std::string conditions(const plan::Plan& plan, const plan::Variant& variant) {
