@@ -327,7 +327,8 @@ void GemmLowering::main_loop() {
   const int k_tile = gemm_.tile[2];
   // Two stages, one barrier an iteration. Stage t % 2 is read while stage 1 - t % 2 is filled; the
   // barrier at the end says both that the next tile is there and that this one has been read.
-  const auto [first, end] = k_tiles();
+  const auto [first_tile, end_tile] = k_tiles();
+  const Term first = first_tile, end = end_tile;  // for the lambdas
   declared_.from(where, "accumulators");
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
   load(a_operand_, first * k_tile);

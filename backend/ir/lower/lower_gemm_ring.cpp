@@ -97,7 +97,8 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
     held.push_back(operand);
   }
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
-  const auto [first, end] = k_tiles();
+  const auto [first_tile, end_tile] = k_tiles();
+  const Term first = first_tile, end = end_tile;  // for the lambdas
   const Term first_warp = b_.special(Builtin::warp) == gemm_.threads() / warp_threads;
   const auto each_tile = [&](const std::function<void(Term)>& body) {
     b_.loop(declared_.name("tile_k"), first, end, {}, [&](Term tile_k) {

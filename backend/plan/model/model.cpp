@@ -61,9 +61,9 @@ double compute_seconds(const sema::Kernel& kernel, const SimtGemm& gemm,
   if (gemm.threads() * prediction.registers > target.sm_registers || !prediction.tile)
     return std::numeric_limits<double>::infinity();
   const double spilled = std::max(1.0, 1.5 * prediction.registers / target.thread_registers - 0.5);
-  const double reads = gemm.threads() / 32.0 *
-                       (gemm.tile[0] / gemm.groups[0] + gemm.tile[1] / gemm.groups[1]) *
-                       (bits(gemm.accumulator) / 8) / target.shared_rate;
+  const int rows_of_warp = gemm.tile[0] / gemm.groups[0] + gemm.tile[1] / gemm.groups[1],
+            bytes = bits(gemm.accumulator) / 8;
+  const double reads = gemm.threads() / 32.0 * rows_of_warp * bytes / target.shared_rate;
   const double products =
       prediction.tile->product_clocks / gemm.tile[2] / issue_share(gemm, prediction) / hidden;
   const double clocks = steps * (products * meets + shown_reads * reads) * spilled;
