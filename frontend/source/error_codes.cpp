@@ -175,7 +175,7 @@ constexpr std::array kCodes{
     ErrorCode{"uninitialised", ErrorStage::run, "tests/ir/fault_test.cpp"},
     ErrorCode{"written-twice", ErrorStage::run, "tests/ir/fault_test.cpp"},
     // command
-    ErrorCode{"bundle-prefix", ErrorStage::command, "tests/command/commands.cpp"},
+    ErrorCode{"bundle-prefix", ErrorStage::command, "tests/command/build.cpp"},
     ErrorCode{"csv", ErrorStage::command, "tests/runtime/csv.cpp"},
     ErrorCode{"cuda-compiler", ErrorStage::command,
               "the CUDA compiler refuses what Lay emits: no script is known that does it"},
@@ -188,7 +188,7 @@ constexpr std::array kCodes{
     ErrorCode{"no-parameter", ErrorStage::command, "the command line: `lay run --in`"},
     ErrorCode{"npy", ErrorStage::command, "tests/runtime/npy.cpp"},
     ErrorCode{"one-thread-an-element", ErrorStage::command, "tests/command/commands.cpp"},
-    ErrorCode{"ptxas-remark", ErrorStage::command, "tests/command/commands.cpp"},
+    ErrorCode{"ptxas-remark", ErrorStage::command, "tests/command/build.cpp"},
     ErrorCode{"rounded", ErrorStage::command, "tests/command/commands.cpp"},
     ErrorCode{"set", ErrorStage::command, "the command line: `lay run --set`"},
     ErrorCode{"unknown-command", ErrorStage::command, "tests/repl/commands.txt"},
