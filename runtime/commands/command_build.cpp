@@ -86,11 +86,11 @@ class Builder {
   BuiltKernel build(const sema::KernelPtr& kernel) {
     BuiltKernel built{kernel, {}, {}, {}};
     std::vector<Diagnostics> refused;
-    std::vector<std::string> known;  // variants of all targets
-    for (const Asked& asked : targets_) {
-      plan::Plan whole = plan::make_plan(kernel, asked.target);
+    std::vector<plan::Plan> planned = plans(kernel);
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      const Asked& asked = targets_[i];
+      plan::Plan& whole = planned[i];
       const Diagnostics remarks = warnings_of_planned(whole, asked.target);
-      for (const plan::Variant& variant : whole.variants) known.push_back(variant.name);
       auto plan = std::make_unique<const plan::Plan>(narrowed(std::move(whole)));
       std::vector<BuiltVariant> variants;
       if (Diagnostics problems = text_of(*plan, asked, built.stages, variants); !problems.ok()) {
@@ -103,9 +103,6 @@ class Builder {
       built.plans.push_back(std::move(plan));
       add(built, std::move(variants), asked);
     }
-    for (const std::string& name : options_.variants)
-      if (std::find(known.begin(), known.end(), name) == known.end() && refused.empty())
-        refuse_variant(*kernel, name, known);
     report_refused(refused, built.variants.empty() ? Severity::error : Severity::warning);
     return built;
   }
@@ -130,6 +127,23 @@ class Builder {
   }
 
  private:
+  // The kernel's plan for each target. A variant that none of them has is refused before anything
+  // is written.
+  std::vector<plan::Plan> plans(const sema::KernelPtr& kernel) const {
+    std::vector<plan::Plan> made;
+    std::vector<std::string> known;
+    bool all_planned = true;
+    for (const Asked& asked : targets_) {
+      made.push_back(plan::make_plan(kernel, asked.target));
+      all_planned = all_planned && made.back().problems.empty();
+      for (const plan::Variant& variant : made.back().variants) known.push_back(variant.name);
+    }
+    for (const std::string& name : options_.variants)
+      if (all_planned && std::find(known.begin(), known.end(), name) == known.end())
+        refuse_variant(*kernel, name, known);
+    return made;
+  }
+
   // What is slow about a plan without problems. Sizes that are not built count, too: they say what
   // the kernel is.
   Diagnostics warnings_of_planned(const plan::Plan& plan, const Target& target) const {
@@ -351,7 +365,10 @@ int build_script(const BuildOptions& options) {
   try {
     const auto kernels = kernels_named(*script, options.kernel);
     if (kernels.empty()) fail("no-kernel", "`" + options.file + "` has no kernel to build");
-    for (const GivenSizes& sizes : options.sizes) require_dims(kernels, sizes);
+    for (const GivenSizes& sizes : options.sizes) {
+      require_dims(kernels, sizes);
+      for (const auto& kernel : kernels) solved_sizes(*kernel, sizes);
+    }
     const BundleNames names = bundle_names(options);
     Builder builder(*script, options);
     make_folder(options.folder);

@@ -1,4 +1,5 @@
 // `lay build`: what it writes, for what, and what it refuses.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
@@ -90,7 +91,9 @@ TEST_CASE("build writes the kernel, the variants or the sizes that it is asked f
   CHECK(built({"--kernel", "product", "--size", "64"}).at("product").size() == 2);
 
   const auto refused = [&](std::vector<std::string> options) {
-    std::vector<std::string> command = {"build", "two.lay", "-o", "out", "--source-only"};
+    std::vector<std::string> command = {"build", "two.lay", "--source-only"};
+    if (std::find(options.begin(), options.end(), "-o") == options.end())
+      options.insert(options.end(), {"-o", "out"});
     command.insert(command.end(), options.begin(), options.end());
     const auto ended = folder.lay(command);
     CHECK(ended.code == 1);
@@ -100,6 +103,12 @@ TEST_CASE("build writes the kernel, the variants or the sizes that it is asked f
         std::string::npos);
   CHECK(refused({"--kernel", "product", "--variant", "simt_64x46"})
             .find("the plan of `product` has no variant `simt_64x46`") != std::string::npos);
+  // Nothing of what could be built is written.
+  CHECK(refused({"--kernel", "product", "-o", "none", "--variant", "simt_64x64", "--variant", "no"})
+            .find("has no variant `no`") != std::string::npos);
+  CHECK(refused({"-o", "none", "--size", "P=8"}) != "");
+  CHECK(!std::filesystem::exists(folder / "none/manifest.json"));
+  CHECK(!std::filesystem::exists(folder / "none/product.simt_64x64.cu"));
   CHECK(refused({"--size", "Q=8"}).find("no kernel here has a size `Q`") != std::string::npos);
   CHECK(refused({"--kernel", "product", "--size", "M=64,N=4,K=8"}).find("product needs 8 <= N") !=
         std::string::npos);
