@@ -191,6 +191,7 @@ sema::KernelPtr with_schedules(const sema::KernelPtr& kernel, Keeps keeps) {
 void append(Plan& plan, Plan more) {
   plan.problems = std::move(more.problems);
   plan.notes.insert(plan.notes.end(), more.notes.begin(), more.notes.end());
+  keep_apart(plan.variants, more.variants);
   std::move(more.variants.begin(), more.variants.end(), std::back_inserter(plan.variants));
 }
 
@@ -309,20 +310,13 @@ void plan_kernel(Plan& plan, const Target& target) {
   plan_scaled(plan, gemm, facts, target);
 }
 
-}  // namespace
-
-Facts facts_of(const sema::Kernel& kernel) {
-  Facts facts;
-  for (const Guard& guard : kernel.guards)
-    facts.assume(either(negate(guard.path), guard.predicate));
-  return facts;
-}
-
-Plan make_plan(sema::KernelPtr kernel, const Target& target) {
+// The plan; its portfolios have the numbers that `number` gives them.
+Plan make(sema::KernelPtr kernel, const Target& target,
+          const std::function<void(std::vector<Variant>&)>& number) {
   Plan plan{std::move(kernel), {}, {}};
   try {
     plan_kernel(plan, target);
-    number_portfolios(plan.variants);
+    number(plan.variants);
     const Facts known = facts_of(*plan.kernel);
     // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K <
     // 8. No launch takes such a variant, so it is not compiled.
@@ -343,6 +337,23 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target) {
   }
   if (!plan.problems.empty()) plan.variants.clear();
   return plan;
+}
+
+}  // namespace
+
+Facts facts_of(const sema::Kernel& kernel) {
+  Facts facts;
+  for (const Guard& guard : kernel.guards)
+    facts.assume(either(negate(guard.path), guard.predicate));
+  return facts;
+}
+
+Plan make_plan(sema::KernelPtr kernel, const Target& target) {
+  return make(std::move(kernel), target, number_portfolios);
+}
+
+Plan make_last_plan(sema::KernelPtr kernel, const Target& target) {
+  return make(std::move(kernel), target, part_portfolios);
 }
 
 }  // namespace lay::plan

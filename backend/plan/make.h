@@ -17,6 +17,10 @@ namespace lay::plan {
 // A schedule "for sm90" is passed over where the target is older, with a note.
 Plan make_plan(sema::KernelPtr kernel, const Target& target = default_target());
 
+// The same of the last of several launches, whose variants stand beside others in the plan of all:
+// portfolios keep the numbers that schedules say.
+Plan make_last_plan(sema::KernelPtr kernel, const Target& target);
+
 // The facts that hold in every launch of the kernel: what its guards say.
 Facts facts_of(const sema::Kernel& kernel);
 

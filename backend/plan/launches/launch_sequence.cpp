@@ -60,8 +60,9 @@ Variant at_sizes(const Variant& variant, const Binding& sizes) {
 
 bool add_launch_sequences(Plan& plan, const Facts& facts, const Target& target) {
   const auto split = split_products(plan.kernel, facts);
-  return split && add_sequence(
-                      plan, *split, [&] { return make_plan(split->last, target); }, facts, target);
+  return split &&
+         add_sequence(
+             plan, *split, [&] { return make_last_plan(split->last, target); }, facts, target);
 }
 
 bool add_sequence(Plan& plan, const SplitProducts& split, const std::function<Plan()>& plan_last,

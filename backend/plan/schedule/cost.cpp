@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <variant>
 
 #include "backend/plan/plan.h"
@@ -10,6 +11,8 @@
 namespace lay::plan {
 
 namespace {
+
+constexpr int most_said = 1000;  // the greatest number of a portfolio in a script
 
 // The first of the key: a reader that minds says that one is given twice.
 const sema::ScheduleEntry* find(const sema::Schedule& schedule, const char* key) {
@@ -36,7 +39,6 @@ bool is_of_cost(const sema::ScheduleEntry& entry) {
 }
 
 std::optional<Cost> cost_of(const sema::Schedule& schedule, std::vector<Problem>& problems) {
-  constexpr std::int64_t most = 1000;
   const auto wrong = [&](const sema::ScheduleEntry& entry, const std::string& message,
                          const std::string& works) {
     problems.push_back({"schedule-entry", message, entry.where, {}, {{"works", works}}, {}});
@@ -57,8 +59,8 @@ std::optional<Cost> cost_of(const sema::Schedule& schedule, std::vector<Problem>
   if (!number) return made;
   // A literal: which costs are compared must not depend on sizes.
   const auto said = integer(*number);
-  if (!said || !said->is_literal() || said->value() < 0 || said->value() > most)
-    return wrong(*number, "`portfolio` takes a number from 0 to " + std::to_string(most),
+  if (!said || !said->is_literal() || said->value() < 0 || said->value() > most_said)
+    return wrong(*number, "`portfolio` takes a number from 0 to " + std::to_string(most_said),
                  "portfolio = 1");
   made.portfolio = static_cast<int>(said->value());
   return made;
@@ -75,6 +77,29 @@ void number_portfolios(std::vector<Variant>& variants) {
     if (said) variant.cost->portfolio = number;
     before = said;
   }
+}
+
+void part_portfolios(std::vector<Variant>& variants) {
+  std::set<int> begun;
+  std::optional<Cost> before;
+  int number = 0, next = most_said;
+  for (Variant& variant : variants) {
+    const std::optional<Cost> said = variant.cost;
+    // A portfolio begins: with its own number, or with another one where that has ended.
+    if (said && !in_one_portfolio(before, said))
+      number = begun.insert(said->portfolio).second ? said->portfolio : ++next;
+    if (said) variant.cost->portfolio = number;
+    before = said;
+  }
+}
+
+// The library's numbers are below 0 in every plan: those of another plan go below the lowest here.
+void keep_apart(const std::vector<Variant>& variants, std::vector<Variant>& more) {
+  int lowest = 0;
+  for (const Variant& variant : variants)
+    if (variant.cost) lowest = std::min(lowest, variant.cost->portfolio);
+  for (Variant& variant : more)
+    if (variant.cost && variant.cost->portfolio < 0) variant.cost->portfolio += lowest;
 }
 
 void cost_lines(const std::vector<Variant>& variants, const Variant& variant,

@@ -41,9 +41,17 @@ bool is_of_cost(const sema::ScheduleEntry& entry);
 // "schedule-entry": one that is not of its form, or a portfolio without a cost.
 std::optional<Cost> cost_of(const sema::Schedule& schedule, std::vector<Problem>& problems);
 
-// Gives each portfolio a number of its own, so that two of them stay apart when the variants
-// between them are dropped.
+// Gives each portfolio a number of its own, from 0 on, so that two of them stay apart when the
+// variants between them are dropped.
 void number_portfolios(std::vector<Variant>& variants);
+
+// The same where these variants will stand beside others: numbers stay as schedules say them, but
+// for a portfolio that begins again further on, which gets a number that none can say.
+void part_portfolios(std::vector<Variant>& variants);
+
+// Puts the library's portfolios of `more` apart from those of `variants`, behind which they will
+// stand. Costs that a script says stay what they are.
+void keep_apart(const std::vector<Variant>& variants, std::vector<Variant>& more);
 
 // Appends the entries that the variant's schedule has among these, so that they read back to the
 // same portfolios: a number only where another portfolio ends right before.
