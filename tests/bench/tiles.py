@@ -5,7 +5,8 @@
 Draws COUNT problems of each kernel and times every candidate on each, beside cuBLASLt. Prints
 lines as those of tests/plan/tiles.txt for kernels of hopper.lay, whose test holds the costs of
 stdlib/policies/sm90.lay to them, and as those of tests/plan/simt.txt for kernels of sgemm.lay
-(sgemm_nt; sgemm_nt/elements for odd sizes) and stdlib/policies/simt.lay.
+(sgemm_nt; sgemm_nt/elements for odd sizes) and stdlib/policies/simt.lay. tt/few draws layers with
+few rows, whose candidates are others.
 """
 
 import argparse
@@ -34,6 +35,17 @@ COOPERATIVE = [(64, 32, 2, 1, 1, 1), (64, 32, 2, 1, 4, 1), (64, 32, 2, 1, 2, 2),
                (256, 176, 1, 2, 2, 1), (256, 200, 1, 2, 1, 1)]
 PINGPONG = [(128, 128, 1, 2, 1, 1), (128, 128, 1, 2, 2, 1), (128, 176, 1, 2, 1, 1),
             (128, 160, 1, 1, 1, 1)]
+# For few rows: some as above, and tiles whose M is the instruction's columns.
+OF_FEW_ROWS = [(64, 32, 2, 1, 1, 1), (64, 32, 2, 1, 4, 1), (64, 64, 2, 1, 1, 1),
+               (64, 64, 2, 1, 1, 2), (64, 64, 2, 1, 1, 4), (64, 112, 1, 1, 1, 1),
+               (64, 128, 1, 1, 1, 1), (64, 128, 1, 1, 1, 2), (64, 128, 1, 1, 1, 4),
+               (128, 64, 1, 1, 2, 1), (128, 64, 1, 1, 1, 4), (128, 64, 2, 1, 1, 2),
+               (128, 96, 1, 1, 1, 2), (128, 112, 1, 1, 2, 1), (128, 128, 1, 1, 1, 1),
+               (128, 128, 1, 1, 1, 2), (128, 128, 1, 2, 1, 1), (128, 192, 1, 1, 1, 1),
+               (192, 96, 1, 1, 1, 1), (192, 96, 1, 1, 1, 2), (192, 128, 1, 1, 1, 1),
+               (192, 128, 1, 1, 1, 2), (192, 144, 1, 1, 1, 1), (256, 112, 1, 1, 1, 1)]
+SWAPPED = [(m, 64, k, 1, 1, parts) for m, k in ((8, 4), (16, 4), (32, 2), (48, 2), (96, 1))
+           for parts in (1, 2, 4)]
 # On CUDA cores: the tile, warps along M and N, slices of K, stages, parts of K.
 CUDA_CORES = [(32, 32, 32, 1, 1, 4, 2, 1), (32, 32, 32, 1, 1, 4, 2, 2),
               (32, 32, 32, 1, 1, 4, 2, 4), (32, 32, 32, 1, 1, 4, 2, 8),
@@ -85,37 +97,45 @@ def script(kernel):
     """All candidates as schedules of one kernel, each with a condition of its own, which holds."""
     if kernel.startswith("sgemm"):
         return simt_script(kernel)
+    kernel, _, few = kernel.partition("/")
     text, kind, width = declared(kernel)
     acc = "s32" if kind == "s8" else "f32"
     b_along_n = re.search(r"B: .*\(N,K\):\(1,N\)", text)
     lines = ["use atoms.sm90", text]
-    for is_pingpong, tiles in ((False, COOPERATIVE), (True, PINGPONG)):
+    groups = (("", OF_FEW_ROWS), ("s", SWAPPED)) if few else (("", COOPERATIVE), ("p", PINGPONG))
+    for mark, tiles in groups:
         for m, n, widths, along_m, along_n, parts in tiles:
             if b_along_n and n % 16:
                 continue  # no swizzle of shared memory has such rows
-            consumers = "1,1,1,2" if is_pingpong else "%d,1,1,1" % min(m // 64, 2)
+            name = "t%d_%d_%d_%d_%d" % (m, n, along_m, along_n, parts) + (mark and "_" + mark)
+            if mark == "s":  # as the instruction sees them
+                m, n, along_m, along_n = n, m, along_n, along_m
+            consumers = "1,1,1,2" if mark == "p" else "%d,1,1,1" % {64: 1, 192: 3}.get(m, 2)
             cluster = "%d,%d" % (along_m, along_n) + (",%d" % parts if parts > 1 else "")
             lines.append(
-                "schedule %s for sm90 when M < %d { name = \"t%d_%d_%d_%d_%d%s\"; "
+                "schedule %s for sm90 when M < %d { name = \"%s\"; "
                 "accesses = \"vectors\"; tile = (%d,%d,%d); "
-                "mma = sm90.wgmma(n = %d, ab = %s, acc = %s); groups = (%s); cluster = (%s) }" %
-                (kernel, 1000000 + len(lines), m, n, along_m, along_n, parts,
-                 "_p" if is_pingpong else "", m, n, widths * width, n, kind, acc, consumers,
-                 cluster))
+                "mma = sm90.wgmma(n = %d, ab = %s, acc = %s); groups = (%s); cluster = (%s); "
+                "swap_ab = %d }" %
+                (kernel, 1000000 + len(lines), name, m, n, widths * width, n, kind, acc,
+                 consumers, cluster, mark == "s"))
     return "\n".join(lines) + "\n"
 
 
 def drawn(draw, kernel, count):
     """Half of all axes are whole lines of memory, the others pieces of 16 bytes."""
     on_cuda_cores = kernel.startswith("sgemm")
+    kernel, _, rest = kernel.partition("/")
     width = 8 if on_cuda_cores else declared(kernel)[2]
     largest = LARGEST_ON_CUDA_CORES if on_cuda_cores else LARGEST
     problems = []
     while len(problems) < count:
         if on_cuda_cores:
             sizes = {axis: shapes.log_uniform(draw, 64, 4096, 8) for axis in "MNK"}
-            if kernel.endswith("/elements"):
+            if rest == "elements":
                 sizes = {axis: size | 1 for axis, size in sizes.items()}
+        elif rest == "few":
+            sizes = shapes.layer(draw, (1, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256))
         elif kernel == "tt" and len(problems) % 5 < 2:
             sizes = shapes.layer(draw, (24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048))
         else:
@@ -138,12 +158,12 @@ def line(kernel, result):
         found = re.match(r"lay t(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_(\d+)_(\d+)$", row["name"])
         if found and row.get("right") and "ms" in row:
             timed.append("%sx%sx%s.%sx%sx%s.%s.%s %.2f" % (*found.groups(), row["ms"] * 1e3))
-        found = re.match(r"lay t(\d+)_(\d+)_(\d+)_(\d+)_(\d+)(_p)?$", row["name"])
+        found = re.match(r"lay t(\d+)_(\d+)_(\d+)_(\d+)_(\d+)(_[ps])?$", row["name"])
         if found and row.get("right") and "ms" in row:
-            m, n, along_m, along_n, parts, pingpong = found.groups()
+            m, n, along_m, along_n, parts, mark = found.groups()
             timed.append("%sx%s.%sx%s%s%s %.2f" % (
                 m, n, along_m, along_n, "x" + parts if parts != "1" else "",
-                "p" if pingpong else "", row["ms"] * 1e3))
+                mark[1] if mark else "", row["ms"] * 1e3))
     return "%s %d %d %d %d %.2f: %s" % (kernel, sizes["M"], sizes["N"], sizes["K"],
                                         sizes.get("L", 1), theirs * 1e3, ", ".join(timed))
 

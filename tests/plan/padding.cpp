@@ -60,9 +60,12 @@ bool padded(std::int64_t extent, std::int64_t tile, std::int64_t least) {
 // The axes along which a row breaks the law at these sizes: "" where it breaks it along none.
 std::string faults(const Policy& row, const Sizes& s) {
   auto tile = numbers(row, "tile");
-  const auto cluster = numbers(row, "cluster"), swapped = numbers(row, "swap_ab");
-  // The rows of a swapped tile lie along N. Its clusters have one block along either axis.
-  if (!swapped.empty() && swapped[0] == 1) std::swap(tile[0], tile[1]);
+  auto cluster = numbers(row, "cluster");
+  // The rows of a swapped tile, and of its cluster, lie along N.
+  if (numbers(row, "swap_ab") == std::vector<std::int64_t>{1}) {
+    std::swap(tile[0], tile[1]);
+    std::swap(cluster[0], cluster[1]);
+  }
   const std::int64_t rows = tile[0] * cluster[0], columns = tile[1] * cluster[1];
   std::string axes;
   if (padded(s.m, rows, 64)) axes += "m";
@@ -149,9 +152,9 @@ TEST_CASE("many batches take tiles of their own size") {
   CHECK(name({1024, 128, 4096, 128}) == "128x128_2x1");
   CHECK(name({1024, 256, 4096, 128}) == "256x128_1x2");
   CHECK(name({128, 128, 4096, 256}) == "128x128");
-  CHECK(name({16, 128, 128, 4096}) == "vector");
-  CHECK(name({16, 128, 256, 4096}) == "vector");
-  CHECK(name({16, 128, 512, 4096}) == "vector_split_k");
+  CHECK(name({16, 128, 128, 4096}) == "16x64");
+  CHECK(name({8, 128, 256, 4096}) == "8x64");
+  CHECK(name({16, 128, 512, 4}) == "16x64_split_2");
   CHECK(name({64, 64, 64, 8}) == "64x32");
   CHECK(name({64, 64, 4096, 8}) == "64x32_split_4");
 }

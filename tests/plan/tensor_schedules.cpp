@@ -145,10 +145,14 @@ TEST_CASE("products get tiles that were measured to be fast for them") {
   CHECK(taken(bare, 160, 120, 7848) == "sm90_64x32_split_4");
   CHECK(taken(bare, 1024, 1024, 8192) == "sm90_128x128_split_2");
   // Few rows of a large B.
-  CHECK(taken(bare, 64, 4096, 4096) == "sm90_split_k_64");
-  CHECK(taken(bare, 128, 4096, 14336) == "sm90_split_k_128");
-  CHECK(taken(bare, 64, 14336, 4096) == "sm90_few_rows");
-  CHECK(taken(bare, 128, 14336, 4096) == "sm90_panel");
+  CHECK(taken(bare, 64, 4096, 4096) == "sm90_64x64_split_2");
+  CHECK(taken(bare, 96, 4096, 14336) == "sm90_96x64_split_2");
+  CHECK(taken(bare, 1, 4096, 4096) == "sm90_8x64_split_2");
+  CHECK(taken(bare, 16, 4096, 4096) == "sm90_16x64_split_2");
+  CHECK(taken(bare, 32, 2048, 8192) == "sm90_32x64_split_2");
+  CHECK(taken(bare, 192, 14336, 4096) == "sm90_192x128_1x2");
+  CHECK(taken(bare, 64, 14336, 4096) == "sm90_64x112");
+  CHECK(taken(bare, 128, 14336, 4096) == "sm90_128x112_1x2");
   // Rows that begin inside lines of 128 bytes: clusters along both axes.
   CHECK(taken(bare, 2336, 864, 2728) == "sm90_128x144_2x2");
   CHECK(taken(bare, 1128, 536, 3976) == "sm90_64x96_2x2");
