@@ -4,6 +4,7 @@
 #include <charconv>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <sstream>
 
@@ -157,11 +158,23 @@ void add_build(CLI::App& app, int& code) {
                                    "a variant to build (default all); may be repeated")
                       ->allow_extra_args(false);
   build
-      ->add_option("--size", *sizes,
-                   "sizes, or one number for all: builds the variants that these take, and refuses "
-                   "other sizes at the launch; may be repeated")
+      ->add_option(
+          "--size", *sizes,
+          "sizes, or one number for all: builds the variants that these take; a launch may "
+          "bring any for a size that is left out here; may be repeated")
       ->type_name("M=4096,N=4096,K=64")
       ->allow_extra_args(false)
+      ->excludes(variant);
+  auto* most =
+      build
+          ->add_option("--most", o->most,
+                       "how many of the library's variants a kernel has at most, chosen over drawn "
+                       "sizes (default 12)")
+          ->check(CLI::PositiveNumber)
+          ->excludes(variant);
+  auto all = std::make_shared<bool>(false);
+  build->add_flag("--all", *all, "build all of the library's variants")
+      ->excludes(most)
       ->excludes(variant);
   build
       ->add_flag(
@@ -171,6 +184,7 @@ void add_build(CLI::App& app, int& code) {
       ->excludes(ptx);
   build->callback([=, &code] {
     for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));
+    if (*all) o->most = std::numeric_limits<std::size_t>::max();
     code = build_script(*o);
   });
 }

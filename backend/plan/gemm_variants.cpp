@@ -197,6 +197,7 @@ class GemmPlanner {
       problem.message = "the tuned row " + row.name + ": " + problem.message;
     schedule.name = name;
     schedule.of_script = false;
+    schedule.is_tuned = true;
     schedule.when = {here(row.when)};
     for (const Width width : {Width::vectors, Width::elements}) {
       if (!plan_.problems.empty() || (width == Width::elements && !row.any_pitch)) return;
@@ -525,6 +526,7 @@ class GemmPlanner {
     if (!fits(*gemm, variant.prediction, schedule, problems)) return;
     variant.how = *gemm;
     if (schedule.of_script) variant.schedule = schedule.where;
+    variant.of_library = schedule.of_library();
     note_conflicts(variant, schedule, [&](const SimtSchedule& free) -> std::optional<Variant> {
       std::vector<Problem> ignored;
       Conditions of_free{*given, {}};

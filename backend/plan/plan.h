@@ -213,6 +213,7 @@ struct Variant {
   Prediction prediction;                           // of its own launch, which is the last
   std::vector<std::string> notes;  // why it is so: choices a reader may want to argue with
   Span schedule;                   // the user's schedule that it follows, if any
+  bool of_library = false;         // a row of the library, whole or under a schedule of the user's
   bool stores_operands = false;    // by launches before, where others read them in place (views)
   bool is_stage = false;  // one of several launches (tiles/stages.h), which no schedule describes
 };

@@ -39,6 +39,7 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
   variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
   variant.how = std::move(*gemm);
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
+  variant.of_library = shaping.schedule.of_library();
   return variant;
 }
 

@@ -152,9 +152,10 @@ class Builder {
 
   // The plan with the variants that were asked for.
   plan::Plan narrowed(plan::Plan plan) const {
-    if (!options_.sizes.empty() && plan.problems.empty())
-      plan.variants = taken_at(plan, options_.sizes);
     const auto& names = options_.variants;
+    if (names.empty() && plan.problems.empty())
+      if (const auto purpose = purpose_of(*plan.kernel, options_.sizes, options_.most))
+        plan = plan::narrowed_plan(plan, *purpose);
     std::erase_if(plan.variants, [&](const plan::Variant& variant) {
       return !names.empty() && std::find(names.begin(), names.end(), variant.name) == names.end();
     });
@@ -367,7 +368,7 @@ int build_script(const BuildOptions& options) {
     if (kernels.empty()) fail("no-kernel", "`" + options.file + "` has no kernel to build");
     for (const GivenSizes& sizes : options.sizes) {
       require_dims(kernels, sizes);
-      for (const auto& kernel : kernels) solved_sizes(*kernel, sizes);
+      for (const auto& kernel : kernels) purpose_of(*kernel, {sizes}, options.most);
     }
     const BundleNames names = bundle_names(options);
     Builder builder(*script, options);

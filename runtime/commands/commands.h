@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/plan/narrow/narrow.h"
+
 namespace lay::runtime {
 
 // Where kernels run; any: on the GPU if there is one.
@@ -70,6 +72,7 @@ struct BuildOptions {
   std::string kernel;
   std::vector<std::string> variants;
   std::vector<std::map<std::string, std::int64_t>> sizes;
+  std::size_t most = plan::usual_variants;  // of the library, of each plan
   bool strict = false;  // what ptxas remarks about a kernel is an error, and so is a slow plan
 };
 

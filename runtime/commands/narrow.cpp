@@ -1,8 +1,8 @@
 #include "runtime/commands/narrow.h"
 
 #include <algorithm>
+#include <iterator>
 
-#include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/source/text.h"
@@ -39,20 +39,23 @@ Binding solved_sizes(const sema::Kernel& kernel, const GivenSizes& given) try {
   throw DiagnosticError(std::move(d));
 }
 
-std::vector<plan::Variant> taken_at(const plan::Plan& plan, const std::vector<GivenSizes>& sizes) {
-  std::vector<const plan::Variant*> taken;
+std::optional<plan::Purpose> purpose_of(const sema::Kernel& kernel,
+                                        const std::vector<GivenSizes>& sizes, std::size_t most) {
+  constexpr int drawn = 500, drawn_of_given = 100;
+  plan::Purpose purpose{{}, sizes.empty(), most};
+  if (sizes.empty()) purpose.problems = plan::drawn_sizes(kernel, {}, drawn);
   for (const GivenSizes& given : sizes) {
-    const auto fitting = plan::fitting_variants(plan, solved_sizes(*plan.kernel, given));
-    if (fitting.empty()) continue;
-    taken.push_back(fitting.front());
-    const auto any = std::find_if(fitting.begin(), fitting.end(),
-                                  [](const auto* each) { return each->aligned.empty(); });
-    if (any != fitting.end()) taken.push_back(*any);
+    const std::size_t known = plan::given_dims(kernel, given);
+    if (known == kernel.dims.size()) {
+      purpose.problems.push_back(solved_sizes(kernel, given));
+      continue;
+    }
+    purpose.for_other_sizes = true;
+    auto more = plan::drawn_sizes(kernel, given, known == 0 ? drawn : drawn_of_given);
+    std::move(more.begin(), more.end(), std::back_inserter(purpose.problems));
   }
-  std::vector<plan::Variant> kept;
-  for (const plan::Variant& variant : plan.variants)
-    if (std::find(taken.begin(), taken.end(), &variant) != taken.end()) kept.push_back(variant);
-  return kept;
+  if (purpose.problems.empty()) return std::nullopt;
+  return purpose;
 }
 
 void refuse_variant(const sema::Kernel& kernel, const std::string& name,

@@ -1,79 +1,53 @@
 #include "runtime/commands/plan_summary.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
-#include <random>
 #include <vector>
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/forecast.h"
+#include "backend/plan/narrow/drawn_sizes.h"
+#include "backend/plan/narrow/narrow.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
-#include "frontend/algebra/support/refusal.h"
-#include "frontend/sema/kernel/kernel_call.h"
 
 namespace lay::runtime {
 
 namespace {
 
-constexpr int most_problems = 500;
-constexpr double largest = 68719476736;  // 2^36: 4096 x 4096 x 4096
+constexpr int drawn_problems = 500;
 constexpr std::size_t columns = 100;
 // Lines beside the table's rows: what it is, its head, and names that follow it.
 constexpr std::size_t most_rows = most_plan_lines - 16;
 
-// The problems that a variant takes: how large each is, the product of its sizes.
-struct Problem {
-  double size;
-  Binding sizes;
-};
-using Problems = std::map<const plan::Variant*, std::vector<Problem>>;
+// The problems that each variant takes.
+using Problems = std::map<const plan::Variant*, std::vector<Binding>>;
 
-std::map<std::string, std::int64_t> drawn(const sema::Kernel& kernel, std::mt19937& random) {
-  const std::int64_t steps[] = {64, 8, 1};
-  const std::int64_t step = steps[random() % 3];
-  std::map<std::string, std::int64_t> sizes;
-  for (const sema::Dim& dim : kernel.dims) {
-    const double share = static_cast<double>(random() % 4096) / 4095;
-    const auto size = static_cast<std::int64_t>(std::exp2(3 + 11 * share));
-    sizes[dim.name] = std::max(step, size / step * step);
+Problems problems_of(const plan::Plan& plan, const std::vector<Binding>& drawn) {
+  Problems result;
+  for (const Binding& sizes : drawn) {
+    const auto fitting = plan::fitting_variants(plan, sizes);
+    if (!fitting.empty()) result[fitting.front()].push_back(sizes);
   }
-  return sizes;
+  return result;
 }
 
-// A kernel whose guards refuse nearly all sizes has few problems, or none.
-Problems problems_of(const plan::Plan& plan) {
-  Problems result;
-  std::mt19937 random(1);
-  int found = 0;
-  for (int tries = 0; tries < 4 * most_problems && found < most_problems; ++tries) try {
-      const auto given = drawn(*plan.kernel, random);
-      double size = 1;
-      for (const auto& [name, extent] : given) size *= static_cast<double>(extent);
-      if (size > largest) continue;
-      const Binding sizes =
-          sema::solve_sizes(*plan.kernel, {}, sema::sizes_by_dim(*plan.kernel, given));
-      sema::check_guards(*plan.kernel, sizes);
-      const auto fitting = plan::fitting_variants(plan, sizes);
-      if (fitting.empty()) continue;
-      ++found;
-      result[fitting.front()].push_back({size, sizes});
-    } catch (const Refusal&) {
-      continue;  // no launch has these sizes
-    }
-  return result;
+double product_of(const Binding& sizes) {
+  double product = 1;
+  for (const auto& [dim, size] : sizes) product *= static_cast<double>(size);
+  return product;
 }
 
 // What bounds the variant at the median of its problems: the longest of its launches. A forecast
 // walks through all tiles, hence one for each variant.
 std::string bound_at_median(const plan::Plan& plan, const plan::Variant& variant,
-                            std::vector<Problem> problems, const Target& target) {
+                            std::vector<Binding> problems, const Target& target) {
   const auto middle = problems.begin() + static_cast<std::ptrdiff_t>(problems.size() / 2);
-  std::nth_element(problems.begin(), middle, problems.end(),
-                   [](const Problem& a, const Problem& b) { return a.size < b.size; });
-  const auto launches = plan::forecast(plan, variant, middle->sizes, target);
+  std::nth_element(
+      problems.begin(), middle, problems.end(),
+      [](const Binding& a, const Binding& b) { return product_of(a) < product_of(b); });
+  const auto launches = plan::forecast(plan, variant, *middle, target);
   if (!launches || launches->empty()) return "";
   const auto longest =
       std::max_element(launches->begin(), launches->end(),
@@ -118,48 +92,93 @@ std::string wrapped(const std::vector<std::string>& words, std::size_t most_line
   return text + line + "\n";
 }
 
-}  // namespace
+std::string more_percent(double ratio) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * (ratio - 1));
+  return text;
+}
 
-std::string plan_summary(const plan::Plan& plan, const Target& target) {
-  const Problems taken = problems_of(plan);
-  std::size_t all = 0;
-  for (const auto& [variant, problems] : taken) all += problems.size();
-  std::vector<const plan::Variant*> rows, others;
-  for (const plan::Variant& variant : plan.variants)
-    (taken.contains(&variant) ? rows : others).push_back(&variant);
-  std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
-    return taken.at(a).size() > taken.at(b).size();
-  });
-  if (rows.size() > most_rows) {
-    others.insert(others.begin(), rows.begin() + most_rows, rows.end());
-    rows.resize(most_rows);
-  }
+// What launches lose to a build of all variants, in words.
+std::string loss_text(const sema::Kernel& kernel, const plan::Narrowed& narrowed) {
+  if (narrowed.worst <= 1) return "";
   std::string sizes;
-  for (const sema::Dim& dim : plan.kernel->dims)
-    sizes += (sizes.empty() ? "" : ",") + dim.name + "=..";
-  std::string text =
-      "// `" + plan.kernel->name + "` on " + target.name + ": " +
-      std::to_string(plan.variants.size()) + " variants\n" + "// --all prints their schedules" +
-      (sizes.empty() ? "" : ", --size " + sizes + " the one that these sizes take") + "\n";
+  for (const sema::Dim& dim : kernel.dims)
+    sizes += (sizes.empty() ? "" : ",") + dim.name + "=" +
+             std::to_string(narrowed.worst_at.at(*dim.symbol.dim_id()));
+  return "// by their costs " + more_percent(narrowed.mean) +
+         " slower than with all in the mean, at most " + more_percent(narrowed.worst) + ": " +
+         sizes + "\n";
+}
+
+// The lines of a table: what takes which share of the problems.
+std::string table(const plan::Plan& plan, const std::vector<const plan::Variant*>& rows,
+                  const Problems& taken, std::size_t all, const Target& target) {
   std::size_t widest = 7;
   for (const plan::Variant* each : rows) widest = std::max(widest, each->name.size());
-  if (!rows.empty())
-    text += "//\n// " + padded("variant", widest) + "  takes  by     bound by       where\n";
+  std::string text =
+      "//\n// " + padded("variant", widest) + "  takes  by     bound by       where\n";
   for (const plan::Variant* each : rows)
     text += cut("// " + padded(each->name, widest) + "  " + percent(taken.at(each).size(), all) +
                 (each->cost ? "  cost   " : "  order  ") +
                 padded(bound_at_median(plan, *each, taken.at(each), target), 13) + "  " +
                 plan::conditions_text(each->when)) +
             "\n";
-  if (!rows.empty())
-    text += "//\n// of " + std::to_string(all) +
-            " drawn problems with sizes from 8 to 16384 and aligned pointers\n";
-  if (!others.empty()) {
-    std::vector<std::string> words{"others:"};
-    for (const plan::Variant* each : others)
-      words.push_back(each->name + (each == others.back() ? "" : ","));
-    text += wrapped(words, 8);
+  return text;
+}
+
+// Adds names behind a word, in as many lines as are left.
+void add_names(std::string& text, const std::string& word, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  std::vector<std::string> words{word};
+  for (const std::string& name : names) words.push_back(name + (&name == &names.back() ? "" : ","));
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  text += wrapped(words, lines < most_plan_lines ? most_plan_lines - lines : 1);
+}
+
+}  // namespace
+
+std::string plan_summary(const plan::Plan& plan, const Target& target) {
+  const plan::Purpose purpose{plan::drawn_sizes(*plan.kernel, {}, drawn_problems)};
+  const plan::Narrowed narrowed = plan::narrow(plan, purpose);
+  plan::Plan built{plan.kernel, {}, {}};
+  std::vector<std::string> left_out;
+  for (std::size_t i = 0; i < plan.variants.size(); ++i) {
+    const bool is_kept =
+        std::find(narrowed.kept.begin(), narrowed.kept.end(), i) != narrowed.kept.end();
+    if (is_kept)
+      built.variants.push_back(plan.variants[i]);
+    else
+      left_out.push_back(plan.variants[i].name);
   }
+  const Problems taken = problems_of(built, purpose.problems);
+  std::size_t all = 0;
+  for (const auto& [variant, problems] : taken) all += problems.size();
+  std::vector<const plan::Variant*> rows;
+  std::vector<std::string> others;
+  for (const plan::Variant& variant : built.variants) {
+    if (taken.contains(&variant))
+      rows.push_back(&variant);
+    else
+      others.push_back(variant.name);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto* a, const auto* b) {
+    return taken.at(a).size() > taken.at(b).size();
+  });
+  for (; rows.size() > most_rows; rows.pop_back()) others.push_back(rows.back()->name);
+  std::string sizes;
+  for (const sema::Dim& dim : plan.kernel->dims)
+    sizes += (sizes.empty() ? "" : ",") + dim.name + "=..";
+  std::string text =
+      "// `" + plan.kernel->name + "` on " + target.name + ": " +
+      std::to_string(built.variants.size()) + " of " + std::to_string(plan.variants.size()) +
+      " variants are built\n" + "// --all prints the schedules of all" +
+      (sizes.empty() ? "" : ", --size " + sizes + " the one that is best there") + "\n";
+  if (!rows.empty())
+    text += table(built, rows, taken, all, target) + "//\n// of " + std::to_string(all) +
+            " drawn problems with sizes from 8 to 16384 and aligned pointers\n";
+  text += loss_text(*plan.kernel, narrowed);
+  add_names(text, "others:", others);
+  add_names(text, "not built:", left_out);
   return text;
 }
 

@@ -74,12 +74,17 @@ TEST_CASE("build writes the kernel, the variants or the sizes that it is asked f
         names[kernel["name"]].push_back(variant["name"]);
     return names;
   };
-  const auto all = built({});
-  CHECK(all.size() == 2);
-  CHECK(all.at("product").size() > 10);
+  const auto usual = built({}), all = built({"--all"});
+  CHECK(usual.size() == 2);
+  CHECK(usual.at("product").size() == 12);
+  CHECK(all.at("product").size() > 20);
+  CHECK(all.at("twice") == usual.at("twice"));
+  const auto few = built({"--most", "3"}).at("product");
+  CHECK(few.size() == 3);
+  CHECK(few.back().ends_with("_any"));  // for all sizes
   const auto one = built({"--kernel", "twice"});
   CHECK(one.size() == 1);
-  CHECK(one.at("twice") == all.at("twice"));
+  CHECK(one.at("twice") == usual.at("twice"));
   using Names = std::vector<std::string>;
   CHECK(built({"--kernel", "product", "--variant", "simt_64x64", "--variant", "simt_64x64_any"})
             .at("product") == Names{"simt_64x64", "simt_64x64_any"});
@@ -89,6 +94,14 @@ TEST_CASE("build writes the kernel, the variants or the sizes that it is asked f
                           .at("product");
   CHECK(taken == Names{"simt_128x256_ring", "simt_128x256_any"});
   CHECK(built({"--kernel", "product", "--size", "64"}).at("product").size() == 2);
+  // A size that is left out may be any.
+  const Names of_rows = built({"--kernel", "product", "--size", "N=4096,K=4096"}).at("product");
+  CHECK(of_rows.size() > 4);
+  CHECK(of_rows.size() <= 12);
+  CHECK(of_rows != usual.at("product"));
+  CHECK(of_rows.back().ends_with("_any"));
+  // Of a kernel that has none of these sizes, as without them.
+  CHECK(built({"--size", "P=8"}).at("product") == usual.at("product"));
 
   const auto refused = [&](std::vector<std::string> options) {
     std::vector<std::string> command = {"build", "two.lay", "--source-only"};
@@ -106,14 +119,19 @@ TEST_CASE("build writes the kernel, the variants or the sizes that it is asked f
   // Nothing of what could be built is written.
   CHECK(refused({"--kernel", "product", "-o", "none", "--variant", "simt_64x64", "--variant", "no"})
             .find("has no variant `no`") != std::string::npos);
-  CHECK(refused({"-o", "none", "--size", "P=8"}) != "");
+  CHECK(refused({"-o", "none", "--size", "P=-8"}) != "");
   CHECK(!std::filesystem::exists(folder / "none/manifest.json"));
   CHECK(!std::filesystem::exists(folder / "none/product.simt_64x64.cu"));
   CHECK(refused({"--size", "Q=8"}).find("no kernel here has a size `Q`") != std::string::npos);
   CHECK(refused({"--kernel", "product", "--size", "M=64,N=4,K=8"}).find("product needs 8 <= N") !=
         std::string::npos);
-  CHECK(folder.lay({"build", "two.lay", "-o", "out", "--size", "8", "--variant", "simt"}).code ==
-        2);
+  for (const std::vector<std::string>& wrong :
+       {Names{"--size", "8", "--variant", "simt"}, Names{"--most", "3", "--variant", "simt"},
+        Names{"--most", "3", "--all"}, Names{"--most", "0"}, Names{"--most", "few"}}) {
+    Names command{"build", "two.lay", "-o", "out"};
+    command.insert(command.end(), wrong.begin(), wrong.end());
+    CHECK(folder.lay(command).code == 2);
+  }
 }
 
 TEST_CASE("what a GPU cannot do is named with all reasons, and the rest is built") {

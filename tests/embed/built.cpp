@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "backend/plan/make.h"
@@ -49,6 +50,8 @@ void build_bundle(const std::string& folder, const std::string& prefix, const st
   options.folder = folder;
   options.bundle = true;
   options.prefix = prefix;
+  // All variants, as the plans have that launches are compared with.
+  options.most = std::numeric_limits<std::size_t>::max();
   if (!arch.empty()) options.archs = {arch};
   REQUIRE(runtime::build_script(options) == 0);
 }

@@ -14,21 +14,15 @@ bool fits(const Variant& variant, const Binding& sizes) {
                      [&](const Predicate& condition) { return condition.evaluate(sizes) == true; });
 }
 
-std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& sizes) {
-  struct Fitting {
-    std::size_t portfolio;  // counted in the plan's order; a variant without a cost is one
-    std::int64_t cost;
-    const Variant* variant;
-  };
-  // A cost that does not fit 64 bits is the greatest.
+std::vector<Fitting> fitting(const Plan& plan, const Binding& sizes) {
   const auto cost_of = [&](const Variant& variant) -> std::int64_t {
     constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
     return variant.cost ? variant.cost->value.evaluate(sizes).value_or(greatest) : 0;
   };
-  std::vector<Fitting> fitting;
+  std::vector<Fitting> found;
   std::size_t portfolio = 0;
   for (const Variant& variant : plan.variants) {
-    if (fits(variant, sizes)) fitting.push_back({portfolio, cost_of(variant), &variant});
+    if (fits(variant, sizes)) found.push_back({portfolio, cost_of(variant), &variant});
     // A portfolio that takes nothing here is counted too; the order of numbers is all that matters.
     // Neighbours are those of the plan, not of those that fit: what does not fit parts them too.
     const Variant* next = &variant + 1;
@@ -36,11 +30,15 @@ std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& si
     if (is_last || !in_one_portfolio(variant.cost, next->cost)) ++portfolio;
   }
   // Of equal costs the first one in the plan stays in front.
-  std::stable_sort(fitting.begin(), fitting.end(), [](const Fitting& a, const Fitting& b) {
+  std::stable_sort(found.begin(), found.end(), [](const Fitting& a, const Fitting& b) {
     return std::tie(a.portfolio, a.cost) < std::tie(b.portfolio, b.cost);
   });
+  return found;
+}
+
+std::vector<const Variant*> fitting_variants(const Plan& plan, const Binding& sizes) {
   std::vector<const Variant*> variants;
-  for (const Fitting& each : fitting) variants.push_back(each.variant);
+  for (const Fitting& each : fitting(plan, sizes)) variants.push_back(each.variant);
   return variants;
 }
 

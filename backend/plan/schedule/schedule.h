@@ -21,9 +21,14 @@ struct ScheduleHead {
   // `accesses`: then the schedule is one variant, with the schedule's name as it is.
   std::optional<Width> accesses;
   bool of_script = false;  // the user's, not a policy
+  bool completed = false;  // by a row of the library, which is passed over where it does not fit
+  bool is_tuned = false;   // a row that `lay tune` wrote
   Span where;
   std::map<std::string, Span>
       entries;  // where each entry stands, by key and argument: "tile", "smem A"
+
+  // Returns true if the library chose the tile: a row of its own, or one that completes a schedule.
+  bool of_library() const { return completed || (!of_script && !is_tuned); }
 
   Span at(const std::string& entry) const {
     auto found = entries.find(entry);
@@ -44,7 +49,6 @@ struct SimtSchedule : ScheduleHead {
 
 // On tensor cores: by a mma atom.
 struct TensorSchedule : ScheduleHead {
-  bool completed = false;  // by a row of the library, which is passed over where it does not fit
   std::optional<std::array<int, 3>> tile;
   std::optional<sema::Atom> mma;
   std::optional<std::array<int, 4>> groups;
