@@ -254,8 +254,8 @@ TEST_CASE("policies of the library") {
   CHECK(std::get<Tuple>(entry("tile")).to_string() == "(256,176,64)");
   CHECK(std::get<Tuple>(entry("cluster")).to_string() == "(1,2)");
   CHECK(std::get<MultiplyAdd>(entry("mma")).shape == std::array{64, 176, 16});
-  // 16 * 12 pairs along N of tiles of 4096 x 4096, 66 at once, take three turns of 64 steps. Several
-  // rows of tiles read B's 256 Ki pieces of 128 bytes.
+  // 16 * 12 pairs along N of tiles of 4096 x 4096, 66 at once, take three turns of 64 steps.
+  // Several rows of tiles read B's 256 Ki pieces of 128 bytes.
   const ProblemSize size{4096, 4096, 4096, 1, 132};
   const Int cost = under(std::get<Tuple>(entry("cost")).value(), size);
   REQUIRE(cost.is_literal());
