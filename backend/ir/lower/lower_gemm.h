@@ -19,7 +19,7 @@
 //     wait until the stage has arrived; the products; each warp gives the stage back
 //
 // With several parts of K a cluster computes a tile, each block the products of its K tiles, and
-// then gives the others what they add up and store (lower_gemm_parts.cpp).
+// then gives the others what they add up and store (split/lower_gemm_parts.cpp).
 //
 // Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
@@ -27,6 +27,7 @@
 
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/source_operand.h"
+#include "backend/ir/lower/split/part_sums.h"
 
 namespace lay::ir {
 
@@ -73,7 +74,7 @@ class GemmLowering {
   void tell(BarrierId barrier, RingId ring);
   void add_slices();
 
-  // K shared by the blocks of a cluster (lower_gemm_parts.cpp).
+  // K shared by the blocks of a cluster (split/lower_gemm_parts.cpp).
   void declare_parts();
   void meet_blocks();
   void send_parts();
@@ -111,8 +112,7 @@ class GemmLowering {
   BufferId
       handed_;  // (i, j, thread of a slice): the accumulators of one slice, where there are several
   Term slice_;  // this thread's
-  BufferId given_sums_;  // (value, thread, from): what this block adds up, of the others
-  BufferId own_, piece_, sum_;
+  PartSums sums_;      // of all parts
   Term part_;          // this block's, of K
   Term first_stored_;  // the first of its accumulators that this block stores
   BarrierId all_, blocks_, given_;

@@ -17,7 +17,7 @@
 //
 // Where blocks of the cluster share K each multiplies its own range of the K tiles. Then each block
 // gives every other block the accumulators that the other block adds up, and stores those that it
-// has added up itself (lower_sm90_split.cpp).
+// has added up itself (split/lower_sm90_split.cpp).
 //
 // Elements outside the tensors arrive as zeros, and TMA stores nothing there.
 #pragma once
@@ -28,6 +28,7 @@
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/lower_tiles.h"
 #include "backend/ir/lower/scales/lower_scales.h"
+#include "backend/ir/lower/split/part_sums.h"
 #include "backend/ir/lower/views/lower_views.h"
 #include "backend/plan/sm90/sm90_gemm.h"
 
@@ -204,7 +205,7 @@ class Sm90Lowering {
   void read_inputs(Term first, int values);
   void read_inputs(const Input& input, Term first, int values);
 
-  // K shared by blocks (lower_sm90_split.cpp).
+  // K shared by blocks (split/lower_sm90_split.cpp).
   void declare_split();
   Term rank_of(Term part) const;
   void exchange();
@@ -233,8 +234,8 @@ class Sm90Lowering {
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;
-  BufferId parts_, own_, piece_, sum_;
-  Term split_;  // this block's number among those that share K
+  PartSums sums_;  // of all parts of K
+  Term split_;     // this block's number among those that share K
   // The elements of a vector along m or n that the epilogue reads for the values of a step.
   struct Ahead {
     const plan::StagedVector* plan = nullptr;

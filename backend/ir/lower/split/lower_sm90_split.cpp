@@ -1,13 +1,9 @@
-// K shared by blocks of a cluster: each has multiplied its part of K, and now
-//
-//   every block gives each of the others the passes that that one adds up: st.async into its shared
-//   memory, whose bytes an mbarrier there counts; its own stay in registers every block adds up its
-//   passes in the order of ranks, so that the bits are the same every time, in the place of its
-//   own, says that it has read what it was given, and stores the sums
-//
-// A thread's accumulators are added up by the threads of the same number, each consumer's by the
-// consumer of the same number, so that no other barrier is needed.
+// A product for Hopper whose K the blocks of a cluster share (part_sums.h). Of a thread's sums a
+// block adds up some passes, in the place of its own, says that it has read what it was given, and
+// stores them. Each consumer's go to the consumer of the same number, so that no other barrier is
+// needed.
 #include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/lower/split/part_sums.h"
 
 namespace lay::ir {
 
@@ -19,18 +15,10 @@ constexpr int warpgroup = 128, warps = 4, vector = 4;  // accumulators that go t
 
 void Sm90Lowering::declare_split() {
   const plan::Split& split = *gemm_.split;
-  const int others = gemm_.cluster[2] - 1, values = split.each * split.values,
-            threads = warpgroup * gemm_.consumers();
-  const ElementType type = gemm_.total;
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "(value,thread,from)");
-  constexpr int alignment = 16;
-  parts_ = b_.shared(declared_.name("parts"), type,
-                     Layout(tuple(tuple(vector, values / vector), threads, others),
-                            tuple(tuple(1, vector * threads), vector, values * threads)),
-                     alignment);
-  own_ = b_.registers(declared_.name("own"), type, Layout(values, 1));
-  piece_ = b_.registers(declared_.name("piece"), type, Layout(vector, 1));
-  sum_ = b_.registers(declared_.name("sum"), type, Layout(vector, 1));
+  sums_.declare(b_, declared_,
+                {gemm_.total, gemm_.cluster[2], split.each * split.values, vector,
+                 warpgroup * gemm_.consumers()});
   const int slots = gemm_.consumers();
   given_ = b_.barrier({declared_.name("given"), BarrierKind::mbarrier, slots, 1, 0});
   taken_ = b_.barrier(
@@ -78,18 +66,16 @@ void Sm90Lowering::exchange() {
         split_ == owner,
         [&] {
           b_.loop("v", number(0), number(split.values), {.unrolled = true}, [&](Term v) {
-            b_.assign({own_, {first + v}}, b_.read({totals_, {held + v, at.i, at.j}}));
+            b_.assign(sums_.own(first + v), b_.read({totals_, {held + v, at.i, at.j}}));
           });
         },
         [&] {
-          const Term slot = others == 1 ? number(0)
-                                        : b_.let(declared_.name("from"),
-                                                 b_.select(split_ < owner, split_, split_ - 1));
+          const Term slot = sums_.slot_in(b_, declared_, split_, owner);
           b_.loop(
               "v", number(0), number(split.values), {.step = vector, .unrolled = true},
               [&](Term v) {
-                const Ref to{parts_, {first + v, thread, slot}},
-                    from{totals_, {held + v, at.i, at.j}};
+                const Ref to = sums_.given(first + v, thread, slot),
+                          from{totals_, {held + v, at.i, at.j}};
                 b_.copy(to, from, RemoteStore{{vector, 0, 0}, {given_, consumer_}, rank_of(owner)});
               });
         });
@@ -110,28 +96,8 @@ void Sm90Lowering::sum_up() {
   b_.loop("pass", number(0), number(split.each), {.unrolled = true}, [&](Term pass) {
     b_.when(split_ * split.each + pass < split.passes, [&] {
       each_vector(pass * split.values, [&](Term at) {
-        for (int part = 0; part < gemm_.cluster[2]; ++part) {
-          b_.when(
-              split_ == part,
-              [&] {
-                b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
-                  b_.assign({piece_, {e}}, b_.read({own_, {at + e}}));
-                });
-              },
-              [&] {
-                const Term slot =
-                    part == 0 ? number(0)
-                              : b_.select(number(part) < split_, number(part), number(part - 1));
-                b_.copy({piece_, {number(0)}}, {parts_, {at, thread, slot}}, vector);
-              });
-          b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
-            const Term piece = b_.read({piece_, {e}});
-            b_.assign({sum_, {e}}, part == 0 ? piece : b_.read({sum_, {e}}) + piece);
-          });
-        }
-        b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
-          b_.assign({own_, {at + e}}, b_.read({sum_, {e}}));
-        });
+        sums_.add_up(b_, split_, at, thread,
+                     [&](Term e, Term sum) { b_.assign(sums_.own(at + e), sum); });
       });
     });
   });
@@ -150,7 +116,7 @@ void Sm90Lowering::epilogue_of_sums(const Tile& tile) {
   b_.loop("pass", number(0), number(split.each), {.unrolled = true}, [&](Term pass) {
     const Term index = split_ * split.each + pass;
     const Pass at = pass_of(index, passes, split.values * 2);
-    const auto sum = [&](Term value) { return b_.read({own_, {pass * split.values + value}}); };
+    const auto sum = [&](Term value) { return b_.read(sums_.own(pass * split.values + value)); };
     b_.when(index < split.passes, [&] {
       if (gemm_.store) {
         store_through_shared(tile, at, pass, sum);

@@ -1,17 +1,11 @@
-// K shared by the blocks of a cluster: each has multiplied its part, and now
-//
-//   every block gives each of the others those accumulators that that one adds up: st.async into
-//   its shared memory, whose bytes an mbarrier there counts; its own stay in registers
-//   every block adds up, in the order of parts, so that the bits are the same every time, and
-//   stores
-//
-// A thread's accumulators are added up by the threads of the same number. A block has one tile, so
-// that nothing is given twice, and leaves when it has got everything, so that nobody writes to one
-// that has left.
+// A SIMT product whose K the blocks of a cluster share (part_sums.h). A block has one tile, so that
+// nothing is given twice, and leaves when it has got everything, so that nobody writes to one that
+// has left.
 #include <numeric>
 
 #include "backend/ir/lower/lower_gemm.h"
 #include "backend/ir/lower/lower_ring.h"
+#include "backend/ir/lower/split/part_sums.h"
 
 namespace lay::ir {
 
@@ -20,17 +14,11 @@ constexpr int widest_access = 16;  // bytes
 }  // namespace
 
 void GemmLowering::declare_parts() {
-  const ElementType type = gemm_.accumulator;
-  const int values = gemm_.stored_of_part() * held_[1 - gemm_.shared_out()],
-            threads = gemm_.slice_threads(), others = gemm_.parts - 1, vector = sent_at_once();
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "(value,thread,from)");
-  given_sums_ = b_.shared(declared_.name("parts"), type,
-                          Layout(tuple(tuple(vector, values / vector), threads, others),
-                                 tuple(tuple(1, vector * threads), vector, values * threads)),
-                          widest_access);
-  own_ = b_.registers(declared_.name("own"), type, Layout(values, 1));
-  piece_ = b_.registers(declared_.name("piece"), type, Layout(vector, 1));
-  sum_ = b_.registers(declared_.name("sum"), type, Layout(vector, 1));
+  sums_.declare(
+      b_, declared_,
+      {gemm_.accumulator, gemm_.parts, gemm_.stored_of_part() * held_[1 - gemm_.shared_out()],
+       sent_at_once(), gemm_.slice_threads()});
   blocks_ = b_.barrier({declared_.name("blocks"), BarrierKind::cluster, 1, 0, 0});
   given_ = b_.barrier({declared_.name("given"), BarrierKind::mbarrier, 1, 1, 0});
 }
@@ -76,17 +64,14 @@ void GemmLowering::send_parts() {
     b_.when(
         part_ == owner,
         [&] {
-          each_vector(1, [&](Term v) {
-            b_.assign({own_, {first + v}}, b_.read(accumulator(unit, v)));
-          });
+          each_vector(
+              1, [&](Term v) { b_.assign(sums_.own(first + v), b_.read(accumulator(unit, v))); });
         },
         [&] {
-          const Term slot = others == 1 ? number(0)
-                                        : b_.let(declared_.name("from"),
-                                                 b_.select(part_ < owner, part_, part_ - 1));
+          const Term slot = sums_.slot_in(b_, declared_, part_, owner);
           each_vector(vector, [&](Term v) {
             b_.copy(
-                {given_sums_, {first + v, thread, slot}}, accumulator(unit, v),
+                sums_.given(first + v, thread, slot), accumulator(unit, v),
                 RemoteStore{{vector, 0, static_cast<int>(1 - axis)}, {given_, number(0)}, owner});
           });
         });
@@ -111,29 +96,8 @@ void GemmLowering::add_parts() {
     });
   };
   each_vector([&](Term unit, Term v) {
-    const Term at = unit * across + v;
-    for (int part = 0; part < gemm_.parts; ++part) {
-      b_.when(
-          part_ == part,
-          [&] {
-            b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
-              b_.assign({piece_, {e}}, b_.read({own_, {at + e}}));
-            });
-          },
-          [&] {
-            const Term slot = part == 0
-                                  ? number(0)
-                                  : b_.select(number(part) < part_, number(part), number(part - 1));
-            b_.copy({piece_, {number(0)}}, {given_sums_, {at, thread, slot}}, vector);
-          });
-      b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
-        const Term piece = b_.read({piece_, {e}});
-        b_.assign({sum_, {e}}, part == 0 ? piece : b_.read({sum_, {e}}) + piece);
-      });
-    }
-    b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
-      b_.assign(accumulator(unit, v + e), b_.read({sum_, {e}}));
-    });
+    sums_.add_up(b_, part_, unit * across + v, thread,
+                 [&](Term e, Term sum) { b_.assign(accumulator(unit, v + e), sum); });
   });
 }
 
