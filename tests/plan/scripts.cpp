@@ -144,7 +144,7 @@ TEST_CASE("a cluster on CUDA cores shares K alone, on GPUs that have clusters") 
   CHECK(problem("(1,1)", "h200") == "");
   CHECK(problem("(1,1,8)", "h200") == "");
   CHECK(problem("(2,1)", "h200") == "schedule-entry");
-  CHECK(problem("(1,1,9)", "h200") == "schedule-entry");
+  CHECK(problem("(1,1,9)", "h200") == "schedule-cluster");
   CHECK(problem("(1,1,2)", "a100") == "schedule-capability");
   CHECK(problem("(1,1)", "a100") == "");
 }

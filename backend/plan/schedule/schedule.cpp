@@ -83,11 +83,10 @@ std::optional<Layout> plain_layout(const Value& value) {
 // Returns P of (1,1,P), and 1 of (1,1): the blocks of a cluster on CUDA cores share K alone, since
 // nothing that they load is multicast.
 std::optional<int> parts_of_k(const Value& value) {
-  constexpr int most = 8;  // blocks of a cluster
   if (const auto plane = numbers<2>(value))
     return *plane == std::array{1, 1} ? std::optional(1) : std::nullopt;
   const auto all = numbers<3>(value);
-  if (!all || (*all)[0] != 1 || (*all)[1] != 1 || (*all)[2] > most) return std::nullopt;
+  if (!all || (*all)[0] != 1 || (*all)[1] != 1) return std::nullopt;
   return (*all)[2];
 }
 
@@ -205,7 +204,7 @@ void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into,
     wants((into.lanes = plain_layout(entry.value)).has_value(), "a layout: lane -> (row, column)");
   } else if (entry.key == "cluster") {
     const auto parts = parts_of_k(entry.value);
-    wants(parts.has_value(), "(1,1), or (1,1,P) for P blocks, 2 to 8, that share K");
+    wants(parts.has_value(), "(1,1), or (1,1,P) for P blocks that share K");
     into.parts = parts.value_or(1);
   } else if (entry.key == "stages") {
     const auto found = stages_of(entry.value);

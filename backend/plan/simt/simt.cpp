@@ -157,12 +157,17 @@ bool check_limits(const SimtGemm& gemm, const SimtSchedule& schedule, const Targ
                    "write 1 for the last number");
   }
   // Parts of K are added up over DSMEM, which clusters have.
-  constexpr int clusters_since = 90;
-  if (gemm.parts > 1 && target.capability < clusters_since) {
+  if (gemm.parts > 1 && target.cluster == 1) {
     return problem("schedule-capability", "cluster",
-                   "blocks share K from compute capability " + capability_text(clusters_since) +
-                       " on, and " + target.name + " has " + capability_text(target.capability),
+                   "blocks share K in clusters, and " + target.name + ", of compute capability " +
+                       capability_text(target.capability) + ", has none",
                    "groups along K, the third number of `groups`");
+  }
+  if (gemm.parts > target.cluster) {
+    return problem("schedule-cluster", "cluster",
+                   "a cluster has at most " + std::to_string(target.cluster) + " blocks, not " +
+                       std::to_string(gemm.parts),
+                   "(1,1," + std::to_string(target.cluster) + ")");
   }
   if (gemm.tile[2] % gemm.groups[2] != 0) {
     return problem("schedule-cover", "groups",
