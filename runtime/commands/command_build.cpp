@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <future>
 #include <iostream>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@
 #include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
 #include "runtime/compile/compile.h"
+#include "runtime/compile/workers.h"
 #include "runtime/execute/stages.h"
 #include "runtime/gpu/device.h"
 #include "runtime/io/file.h"
@@ -154,8 +156,7 @@ class Builder {
   plan::Plan narrowed(plan::Plan plan) const {
     const auto& names = options_.variants;
     if (names.empty() && plan.problems.empty())
-      if (const auto purpose = purpose_of(*plan.kernel, options_.sizes, options_.most))
-        plan = plan::narrowed_plan(plan, *purpose);
+      plan = plan::narrowed_plan(plan, purpose_of(*plan.kernel, options_.sizes, options_.most));
     std::erase_if(plan.variants, [&](const plan::Variant& variant) {
       return !names.empty() && std::find(names.begin(), names.end(), variant.name) == names.end();
     });
@@ -202,16 +203,17 @@ class Builder {
                                     [&](const BuiltStage& stage) { return stage.plan == plan; });
     if (known != stages.end()) return static_cast<std::size_t>(known - stages.begin());
     BuiltStage made{plan, {}};
-    for (const plan::Variant& variant : plan->variants) {
+    for (const plan::Variant& variant : plan->variants)
       made.variants.push_back(text_of(*plan, variant, asked, kernel, stages));
-      for (BuiltLaunch& launch : made.variants.back().launches)
-        add_files(kernel, launch, launch.emitted, asked);
-    }
+    compile_ahead(kernel, made.variants, asked);
+    for (BuiltVariant& variant : made.variants)
+      for (BuiltLaunch& launch : variant.launches) add_files(kernel, launch, launch.emitted, asked);
     stages.push_back(std::move(made));
     return stages.size() - 1;
   }
 
   void add(BuiltKernel& built, std::vector<BuiltVariant> variants, const Asked& asked) {
+    compile_ahead(*built.kernel, variants, asked);
     auto next = built.variants.begin();
     for (BuiltVariant& variant : variants) {
       std::vector<cuda::Emitted> texts;
@@ -257,14 +259,45 @@ class Builder {
                       });
   }
 
+  // A launch's name is the function's: the kernel's and the variant's, or that of what comes first.
+  static std::string variant_name(const sema::Kernel& kernel, const BuiltLaunch& launch) {
+    return launch.kernel.name.substr(kernel.name.size() + 1);
+  }
+
+  // Begins to compile all of the variants, in threads. Files are written one by one, each when its
+  // image is there.
+  void compile_ahead(const sema::Kernel& kernel, const std::vector<BuiltVariant>& variants,
+                     const Asked& asked) {
+    if (!can_compile_) return;
+    for (const BuiltVariant& variant : variants)
+      for (const BuiltLaunch& launch : variant.launches) {
+        const std::string stem = kernel.name + "." + variant_name(kernel, launch),
+                          key = stem + " " + asked.word;
+        if (files_.contains(key) || images_.contains(key)) continue;
+        CompileOptions compilation;
+        compilation.kind = options_.ptx ? ImageKind::ptx : ImageKind::cubin;
+        compilation.cache = &cache_;
+        compilation.file = source_name(stem, launch.emitted, asked);
+        images_[key] = workers_.run([text = launch.emitted, &target = asked.target, compilation] {
+          return compile(text, target, compilation);
+        });
+      }
+  }
+
+  // The text that is emitted for another target may differ.
+  std::string source_name(const std::string& stem, const cuda::Emitted& text,
+                          const Asked& asked) const {
+    const auto known = sources_.find(stem + ".cu");
+    const bool differs = known != sources_.end() && known->second != text.text;
+    return stem + (differs ? "." + asked.word : "") + ".cu";
+  }
+
   // The launch's source and image for a target. A launch that several variants begin with is
   // written once.
   void add_files(const sema::Kernel& kernel, BuiltLaunch& launch, const cuda::Emitted& text,
                  const Asked& asked) {
-    // Named like the function: the kernel's name and the variant's, or that of what comes first.
-    const std::string variant = launch.kernel.name.substr(kernel.name.size() + 1),
-                      stem = kernel.name + "." + variant;
-    std::vector<BuiltFile>& files = files_[stem + " " + asked.word];
+    const std::string variant = variant_name(kernel, launch);
+    std::vector<BuiltFile>& files = files_[kernel.name + "." + variant + " " + asked.word];
     if (files.empty()) files = written(kernel, text, variant, asked);
     launch.files.insert(launch.files.end(), files.begin(), files.end());
   }
@@ -273,30 +306,24 @@ class Builder {
                                  const std::string& variant, const Asked& asked) {
     std::vector<BuiltFile> files;
     const std::string stem = kernel.name + "." + variant;
-    std::string source = stem + ".cu";
-    // The text that is emitted for another target may differ.
-    if (const auto known = sources_.find(source);
-        known != sources_.end() && known->second != made.text)
-      source = stem + "." + asked.word + ".cu";
+    const std::string source = source_name(stem, made, asked);
     if (sources_.emplace(source, made.text).second) write(source, made.text);
     files.push_back({source, "source", asked.word});
     if (!can_compile_) return files;
     const std::string kind = options_.ptx ? "ptx" : "cubin",
                       name = stem + "." + asked.word + "." + kind;
     auto compiled =
-        std::make_shared<const std::string>(image(kernel, variant, made, asked.target, source));
+        std::make_shared<const std::string>(image(kernel, variant, stem + " " + asked.word, asked));
     write(name, *compiled);
     files.push_back({name, kind, asked.word, std::move(compiled)});
     return files;
   }
 
-  std::string image(const sema::Kernel& kernel, const std::string& variant,
-                    const cuda::Emitted& text, const Target& target, const std::string& file) {
-    CompileOptions compilation;
-    compilation.kind = options_.ptx ? ImageKind::ptx : ImageKind::cubin;
-    compilation.cache = &cache_;
-    compilation.file = file;
-    Compilation made = compile(text, target, compilation);
+  // The image that is compiled under the key, once it is there.
+  std::string image(const sema::Kernel& kernel, const std::string& variant, const std::string& key,
+                    const Asked& asked) {
+    const Target& target = asked.target;
+    Compilation made = images_.at(key).get();
     if (!made.warning.empty()) std::cerr << "warning: " << made.warning << "\n";
     if (made.ok()) {
       for (const std::string& remark : made.remarks) remarked(kernel, variant, target, remark);
@@ -331,9 +358,11 @@ class Builder {
   bool can_compile_ = false;
   std::string why_not_;
   Cache cache_;
-  std::map<std::string, std::string> sources_;  // name -> text of what was written
+  std::map<std::string, std::string> sources_;              // name -> text of what was written
+  std::map<std::string, std::future<Compilation>> images_;  // by stem and word
   std::map<std::string, std::vector<BuiltFile>>
-      files_;  // of a launch for a target, by stem and word
+      files_;        // of a launch for a target, by stem and word
+  Workers workers_;  // ends before what its tasks read
 };
 
 // The names of a bundle's files and functions; a prefix is the beginning of a name in C.

@@ -39,8 +39,8 @@ Binding solved_sizes(const sema::Kernel& kernel, const GivenSizes& given) try {
   throw DiagnosticError(std::move(d));
 }
 
-std::optional<plan::Purpose> purpose_of(const sema::Kernel& kernel,
-                                        const std::vector<GivenSizes>& sizes, std::size_t most) {
+plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSizes>& sizes,
+                         std::size_t most) {
   constexpr int drawn = 500, drawn_of_given = 100;
   plan::Purpose purpose{{}, sizes.empty(), most};
   if (sizes.empty()) purpose.problems = plan::drawn_sizes(kernel, {}, drawn);
@@ -54,7 +54,6 @@ std::optional<plan::Purpose> purpose_of(const sema::Kernel& kernel,
     auto more = plan::drawn_sizes(kernel, given, known == 0 ? drawn : drawn_of_given);
     std::move(more.begin(), more.end(), std::back_inserter(purpose.problems));
   }
-  if (purpose.problems.empty()) return std::nullopt;
   return purpose;
 }
 

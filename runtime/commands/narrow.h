@@ -1,7 +1,7 @@
 // The part of a script's plans that a command line asks for: a kernel, variants, sizes.
 #pragma once
 
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -23,10 +23,9 @@ void require_dims(const std::vector<sema::KernelPtr>& kernels, const GivenSizes&
 Binding solved_sizes(const sema::Kernel& kernel, const GivenSizes& given);
 
 // What a build of the kernel for these sizes is for. Of sizes that leave dims open, and where there
-// are none, problems are drawn. Errors as solved_sizes, of sizes that say all dims; nothing where
-// the guards allow none that were drawn.
-std::optional<plan::Purpose> purpose_of(const sema::Kernel& kernel,
-                                        const std::vector<GivenSizes>& sizes, std::size_t most);
+// are none, problems are drawn. Errors as solved_sizes, of sizes that say all dims.
+plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSizes>& sizes,
+                         std::size_t most);
 
 // The error "unknown-variant" of a name that is none of these.
 [[noreturn]] void refuse_variant(const sema::Kernel& kernel, const std::string& name,

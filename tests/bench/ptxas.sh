@@ -16,7 +16,7 @@ failed=0
 for script in "$here"/*.lay; do
   # Its kernels are several launches each, and some run one thread an element.
   [ "${script##*/}" = products.lay ] && continue
-  files=$("$lay" build "$script" -o "$out" --strict "${archs[@]}")
+  files=$("$lay" build "$script" -o "$out" --all --strict "${archs[@]}")
   code=$?
   [ $code -eq 3 ] && exit 3
   echo "$script: $(grep -c 'cubin$' <<<"$files") cubins, exit code $code"

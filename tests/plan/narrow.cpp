@@ -198,6 +198,18 @@ TEST_CASE("narrow: launches before are narrowed with the variants that they belo
   for (const Binding& sizes : other_problems(*all.kernel)) CHECK(takes(few, sizes, true));
 }
 
+TEST_CASE("narrow: without problems all variants stay") {
+  const plan::Plan all = planned(product);
+  CHECK(plan::narrowed_plan(all, {}).variants.size() == all.variants.size());
+  // Guards that no drawn sizes meet.
+  const plan::Plan odd = planned(
+      "kernel f<M, N, K>(A: bf16 (M,K), B: bf16 (N,K)) -> C: bf16 (M,N)\n"
+      "  where M == 4001 and N == 4003 { C[m,n] = sum[k](A[m,k] * B[n,k]) }\n");
+  const plan::Purpose purpose{plan::drawn_sizes(*odd.kernel, {}, 20)};
+  CHECK(purpose.problems.empty());
+  CHECK(plan::narrowed_plan(odd, purpose).variants.size() == odd.variants.size());
+}
+
 TEST_CASE("narrow: sizes are drawn as they are given, within the guards") {
   const plan::Plan plan = planned(
       "kernel f<M, N, K>(A: bf16 (M,K), B: bf16 (N,K)) -> C: bf16 (M,N)\n"

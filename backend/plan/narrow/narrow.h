@@ -26,12 +26,13 @@ struct Narrowed {
 
 // What a build is for.
 struct Purpose {
-  std::vector<Binding> problems;  // at least one
+  std::vector<Binding> problems;
   bool for_other_sizes = true;    // these are samples, and launches bring others, too
   std::size_t most = usual_variants;
 };
 
-// Chooses at most `most` of the plan's variants of the library, and all others. Laws:
+// Chooses at most `most` of the plan's variants of the library, and all others; all of them where
+// none takes any of the problems, or there is none. Laws:
 //
 //   a problem that one of all variants takes is taken by one that is kept, for aligned pointers and
 //     for any
