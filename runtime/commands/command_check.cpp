@@ -135,6 +135,12 @@ struct DumpOptions {
 // Returns the names of the kernels that the print wrote out.
 std::set<std::string> dump_plan(const Script& script, plan::Plan plan, const DumpOptions& options) {
   if (options.stage == "plan") check_emittable(script.sources, plan, options.target);
+  // Sizes that leave dims open say what a plan is for, and nothing that could be estimated.
+  const std::size_t given = plan::given_dims(*plan.kernel, options.sizes);
+  if (options.stage == "plan" && given > 0 && given < plan.kernel->dims.size()) {
+    std::cout << plan_summary(plan, options.target, options.sizes);
+    return plan::repack_names(plan);
+  }
   Binding sizes;
   if (!options.sizes.empty()) sizes = keep_taken(plan, options.sizes);
   if (options.stage != "plan") {

@@ -11,12 +11,12 @@
 #include "backend/plan/narrow/narrow.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
+#include "frontend/sema/kernel/kernel_call.h"
 
 namespace lay::runtime {
 
 namespace {
 
-constexpr int drawn_problems = 500;
 constexpr std::size_t columns = 100;
 // Lines beside the table's rows: what it is, its head, and names that follow it.
 constexpr std::size_t most_rows = most_plan_lines - 16;
@@ -137,8 +137,11 @@ void add_names(std::string& text, const std::string& word, const std::vector<std
 
 }  // namespace
 
-std::string plan_summary(const plan::Plan& plan, const Target& target) {
-  const plan::Purpose purpose{plan::drawn_sizes(*plan.kernel, {}, drawn_problems)};
+std::string plan_summary(const plan::Plan& plan, const Target& target, const GivenSizes& given) {
+  const sema::Kernel& kernel = *plan.kernel;
+  const bool is_given = plan::given_dims(kernel, given) > 0;
+  const plan::Purpose purpose = purpose_of(
+      kernel, is_given ? std::vector{given} : std::vector<GivenSizes>(), plan::usual_variants);
   const plan::Narrowed narrowed = plan::narrow(plan, purpose);
   plan::Plan built{plan.kernel, {}, {}};
   std::vector<std::string> left_out;
@@ -165,18 +168,23 @@ std::string plan_summary(const plan::Plan& plan, const Target& target) {
     return taken.at(a).size() > taken.at(b).size();
   });
   for (; rows.size() > most_rows; rows.pop_back()) others.push_back(rows.back()->name);
-  std::string sizes;
-  for (const sema::Dim& dim : plan.kernel->dims)
-    sizes += (sizes.empty() ? "" : ",") + dim.name + "=..";
+  std::string open, known;
+  const GivenSizes sizes = sema::sizes_by_dim(kernel, given);
+  for (const sema::Dim& dim : kernel.dims) {
+    open += (open.empty() ? "" : ",") + dim.name + "=..";
+    const auto said = sizes.find(dim.name);
+    if (said != sizes.end())
+      known += (known.empty() ? " for " : ",") + dim.name + "=" + std::to_string(said->second);
+  }
   std::string text =
-      "// `" + plan.kernel->name + "` on " + target.name + ": " +
-      std::to_string(built.variants.size()) + " of " + std::to_string(plan.variants.size()) +
-      " variants are built\n" + "// --all prints the schedules of all" +
-      (sizes.empty() ? "" : ", --size " + sizes + " the one that is best there") + "\n";
+      "// `" + kernel.name + "` on " + target.name + ": " + std::to_string(built.variants.size()) +
+      " of " + std::to_string(plan.variants.size()) + " variants are built" + known + "\n" +
+      "// --all prints the schedules of all" +
+      (open.empty() ? "" : ", --size " + open + " the one that is best there") + "\n";
   if (!rows.empty())
     text += table(built, rows, taken, all, target) + "//\n// of " + std::to_string(all) +
-            " drawn problems with sizes from 8 to 16384 and aligned pointers\n";
-  text += loss_text(*plan.kernel, narrowed);
+            " drawn problems with sizes from 1 to 16384 and aligned pointers\n";
+  text += loss_text(kernel, narrowed);
   add_names(text, "others:", others);
   add_names(text, "not built:", left_out);
   return text;

@@ -150,7 +150,7 @@ TEST_CASE("products get tiles that were measured to be fast for them") {
   CHECK(taken(bare, 1, 4096, 4096) == "sm90_8x64_split_2");
   CHECK(taken(bare, 16, 4096, 4096) == "sm90_16x64_split_2");
   CHECK(taken(bare, 32, 2048, 8192) == "sm90_32x64_split_2");
-  CHECK(taken(bare, 192, 14336, 4096) == "sm90_192x128_1x2");
+  CHECK(taken(bare, 192, 14336, 4096) == "sm90_192x128");
   CHECK(taken(bare, 64, 14336, 4096) == "sm90_64x112");
   CHECK(taken(bare, 128, 14336, 4096) == "sm90_128x112_1x2");
   // Rows that begin inside lines of 128 bytes: clusters along both axes.
