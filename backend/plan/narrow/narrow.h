@@ -27,7 +27,7 @@ struct Narrowed {
 // What a build is for.
 struct Purpose {
   std::vector<Binding> problems;
-  bool for_other_sizes = true;    // these are samples, and launches bring others, too
+  bool for_other_sizes = true;  // these are samples, and launches bring others, too
   std::size_t most = usual_variants;
 };
 
