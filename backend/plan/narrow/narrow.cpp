@@ -104,8 +104,9 @@ class Narrower {
     for (const Task& task : tasks_) {
       const auto first = taken(task, task.choices.begin());
       const auto second = taken(task, first + 1);
-      losses[first->variant] +=
+      const double loss =
           second == task.choices.end() ? never : task.weight * (second->loss - first->loss);
+      losses[first->variant] += loss;
     }
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       const Variant& variant = plan_.variants[i];
