@@ -397,7 +397,8 @@ int build_script(const BuildOptions& options) {
     if (kernels.empty()) fail("no-kernel", "`" + options.file + "` has no kernel to build");
     for (const GivenSizes& sizes : options.sizes) {
       require_dims(kernels, sizes);
-      for (const auto& kernel : kernels) purpose_of(*kernel, {sizes}, options.most);
+      for (const auto& kernel : kernels)
+        if (plan::given_dims(*kernel, sizes) == kernel->dims.size()) solved_sizes(*kernel, sizes);
     }
     const BundleNames names = bundle_names(options);
     Builder builder(*script, options);
