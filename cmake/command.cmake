@@ -19,7 +19,14 @@ add_custom_command(TARGET lay POST_BUILD
   VERBATIM)
 
 include(GNUInstallDirs)
-install(TARGETS lay)
+install(TARGETS lay EXPORT Lay)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Lay)
+install(EXPORT Lay NAMESPACE Lay:: FILE LayTargets.cmake DESTINATION ${package})
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/LayConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES cmake/package/LayConfig.cmake
+  ${PROJECT_BINARY_DIR}/generated/LayConfigVersion.cmake DESTINATION ${package})
 install(FILES ${generated}/lay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${generated}/lay DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${generated}/_lay DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

@@ -151,6 +151,10 @@ void add_build(CLI::App& app, int& code) {
   bundle->excludes(source);
   build->add_option("--prefix", o->prefix, "what the names of the bundle's functions begin with")
       ->needs(bundle);
+  build
+      ->add_option("--depfile", o->depfile,
+                   "also write, as a rule of make, which files the bundle's header was made from")
+      ->needs(bundle);
   auto sizes = std::make_shared<std::vector<std::string>>();
   build->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   auto* variant = build

@@ -376,6 +376,24 @@ BundleNames bundle_names(const BuildOptions& options) {
   return {fs::path(options.file).filename().string(), bundle_stem(options.file), prefix};
 }
 
+// The path as a rule of make writes it.
+std::string in_make(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    if (c == ' ' || c == '#') text += '\\';
+    if (c == '$') text += '$';
+    text += c;
+  }
+  return text;
+}
+
+// TARGET: FILE FILE
+std::string make_rule(const std::string& target, const std::vector<std::string>& files) {
+  std::string text = in_make(target) + ":";
+  for (const std::string& file : files) text += " " + in_make(file);
+  return text + "\n";
+}
+
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -415,6 +433,10 @@ int build_script(const BuildOptions& options) {
       builder.write("manifest.json", manifest(fs::path(options.file).filename().string(), built));
     if (options.bundle && !built.empty())
       for (const BundleFile& file : bundle(names, built)) builder.write(file.name, file.text);
+    if (!options.depfile.empty() && !built.empty())
+      write_file(
+          options.depfile,
+          {make_rule((fs::path(options.folder) / (names.stem + ".h")).string(), script->files)});
     if (builder.failed()) code = exit_program;
     if (const auto missing = builder.not_built(); !missing.empty()) std::cerr << missing << "\n";
     if (const auto missing = builder.missing(); !missing.empty())

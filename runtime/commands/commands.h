@@ -68,6 +68,8 @@ struct BuildOptions {
   // Also a launcher in C with the compiled kernels (runtime/bundle/bundle.h).
   bool bundle = false;
   std::string prefix;  // of the bundle's functions
+  // Where to write, as a rule of make, which files the bundle was made from; empty: nowhere.
+  std::string depfile;
   // The only kernel, the only variants, and the problems whose variants are built; empty: all.
   std::string kernel;
   std::vector<std::string> variants;

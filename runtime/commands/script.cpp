@@ -1,6 +1,7 @@
 #include "runtime/commands/script.h"
 
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include "frontend/source/diagnostic.h"
@@ -21,6 +22,13 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   };
   sema::Host host = make_host(std::move(options.print), call, folder_of(file));
   if (options.show) host.show = std::move(options.show);
+  script->files.push_back(file);
+  host.read = [read = std::move(host.read), files = &script->files,
+               folder = std::filesystem::path(folder_of(file))](const std::string& name) {
+    std::string used = read(name);
+    files->push_back((folder / name).string());
+    return used;
+  };
   script->evaluator = std::make_unique<sema::Evaluator>(script->sources, std::move(host),
                                                         std::move(options.evaluation));
   const auto done = [&](sema::Outcome outcome) {
@@ -37,6 +45,7 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   report_syntax(parsed.diagnostics);
   Tuned tuned(script->sources, file, *parsed.tree);
   report_syntax(tuned.diagnostics());
+  if (tuned.is_there()) script->files.push_back(tuned_path(file));
   for (const auto& statement : parsed.tree->statements) {
     done(script->evaluator->evaluate(parsed.tree, statement));
     for (const auto* also : tuned.behind(statement))

@@ -24,6 +24,9 @@ struct Script {
   std::unique_ptr<Executor> executor;
   std::unique_ptr<sema::Evaluator> evaluator;
   std::vector<sema::Outcome> outcomes;
+  // What it was read from: its own path, then those of the files that it uses and of its tuned
+  // schedules.
+  std::vector<std::string> files;
 };
 
 struct ScriptOptions {

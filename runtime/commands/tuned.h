@@ -29,6 +29,7 @@ class Tuned {
 
   const std::shared_ptr<const syntax::Tree>& tree() const { return parsed_.tree; }
   const Diagnostics& diagnostics() const { return parsed_.diagnostics; }  // of its syntax
+  bool is_there() const { return parsed_.tree != nullptr; }
   // Returns what is to be evaluated behind a statement of the script: for a kernel its schedules;
   // before the first of them everything that is no schedule.
   std::vector<const syntax::Statement*> behind(const syntax::Statement& statement);

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "generated/tests/paths.h"
 #include "tests/embed/built.h"
@@ -20,14 +22,15 @@ void require_runs(const std::string& command, const std::string& out) {
   CHECK(ran.out == out);
 }
 
-// The snippet of docs/embedding.md in that language, of which there is one.
-std::string snippet(const std::string& language) {
+// The snippet of docs/embedding.md in that language, of `count` the one with that number from 0.
+std::string snippet(const std::string& language, int number = 0, int count = 1) {
   const std::string page = lay::test::slurp(LAY_SOURCE_DIR "/docs/embedding.md"),
                     fence = "```" + language + "\n";
-  const auto begin = page.find(fence);
-  REQUIRE(begin != std::string::npos);
-  REQUIRE(page.find(fence, begin + 1) == std::string::npos);
-  const auto text = begin + fence.size();
+  std::vector<std::size_t> places;
+  for (auto at = page.find(fence); at != std::string::npos; at = page.find(fence, at + 1))
+    places.push_back(at);
+  REQUIRE(places.size() == static_cast<std::size_t>(count));
+  const auto text = places[static_cast<std::size_t>(number)] + fence.size();
   return page.substr(text, page.find("```", text) - text);
 }
 
@@ -139,6 +142,94 @@ target_link_libraries(caller lay::kernels)
   require_runs(folder / "build/caller", kSaid);
 }
 
+TEST_CASE("an installed Lay, moved, makes libraries of scripts in CMake") {
+  const TemporaryFolder folder;
+  // What compiles is the tests' own.
+  const std::string in = "export LD_LIBRARY_PATH=" LAY_BINARY_DIR "/tests/fake && cd " +
+                         folder.path().string() + " && ";
+  const Ran installed =
+      shell(in + "cmake --install " LAY_BINARY_DIR " --prefix first && mv first moved");
+  INFO(installed.out);
+  REQUIRE(installed.code == 0);
+  std::filesystem::create_directory(folder.path() / "my app");
+  const std::string app = folder / "my app/";
+  lay::test::put(app + "my-rows.lay", R"(use "layers.lay"
+kernel rows<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) where N % step == 0
+{ Y[m,n] = X[m,n] }
+)");
+  lay::test::put(app + "layers.lay", "let step = 8\n");
+  lay::test::put(app + "app.c", R"(#include <stdio.h>
+
+#include "my_rows.h"
+
+int main(void) {
+  static char x[4096], y[4096];
+  lay_message why;
+  acme_rows_args args = {sizeof(acme_rows_args), 4, 12, x, y};
+  printf("%d %s\n", (int)acme_rows_check(&args, &why), why.text);
+  return 0;
+}
+)");
+  lay::test::put(app + "CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
+project(app LANGUAGES C)
+find_package(Lay 0.1 REQUIRED)
+lay_add_library(layers SOURCES my-rows.lay ARCHS 80 sm_90a PREFIX acme_)
+add_executable(app app.c)
+target_link_libraries(app PRIVATE layers)
+)");
+  for (const std::string generator : {"Ninja", "Unix Makefiles"}) {
+    if (!is_found(generator == "Ninja" ? "ninja" : "make")) continue;
+    INFO(generator);
+    lay::test::put(app + "layers.lay", "let step = 8\n");
+    const std::string build = "cmake --build 'out of " + generator + "'";
+    const Ran made = shell(in + "cmake -G '" + generator + "' -S 'my app' -B 'out of " + generator +
+                           "' -DCMAKE_PREFIX_PATH=$PWD/moved && " + build);
+    INFO(made.out);
+    REQUIRE(made.code == 0);
+    const std::string run = in + "'out of " + generator + "/app'";
+    require_runs(run, "4 acme_rows: the guard `N % 8 == 0` does not hold: N = 12\n");
+    // A file that the script uses changes: what was made of it is made anew, and only then.
+    const Ran again = shell(in + build);
+    CHECK(again.out.find("Building the kernels") == std::string::npos);
+    lay::test::put(app + "layers.lay", "let step = 4\n");
+    const Ran anew = shell(in + build);
+    INFO(anew.out);
+    CHECK(anew.code == 0);
+    CHECK(anew.out.find("Building the kernels of my_rows") != std::string::npos);
+    require_runs(run, "0 \n");
+    // A script with an error fails the build, and says where.
+    lay::test::put(app + "layers.lay", "let step = \n");
+    const Ran broken = shell(in + build);
+    CHECK(broken.code != 0);
+    CHECK(broken.out.find("layers.lay:1:") != std::string::npos);
+  }
+}
+
+TEST_CASE("lay_add_library says what is wrong with its arguments") {
+  const TemporaryFolder folder;
+  const std::string in = "cd " + folder.path().string() + " && ";
+  REQUIRE(shell(in + "cmake --install " LAY_BINARY_DIR " --prefix lay").code == 0);
+  const std::pair<const char*, const char*> cases[] = {
+      {"lay_add_library(x)", "SOURCES is missing: at least one script"},
+      {"lay_add_library(x CUDA SOURCES a.lay)", "unknown arguments: CUDA"},
+      {"lay_add_library(x SOURCES a.lay b/a.lay)", "two scripts make a.h; rename one"},
+  };
+  for (const auto& [call, says] : cases) {
+    lay::test::put(folder / "CMakeLists.txt",
+                   "cmake_minimum_required(VERSION 3.20)\nproject(app LANGUAGES C)\n"
+                   "find_package(Lay REQUIRED PATHS ${CMAKE_SOURCE_DIR}/lay)\n" +
+                       std::string(call) + "\n");
+    const Ran refused = shell(in + "cmake -B build .");
+    INFO(refused.out);
+    CHECK(refused.code != 0);
+    // CMake breaks lines where it likes.
+    std::string text;
+    for (const char c : refused.out) text += c == '\n' ? ' ' : c;
+    while (text.find("  ") != std::string::npos) text.erase(text.find("  "), 1);
+    CHECK(text.find(says) != std::string::npos);
+  }
+}
+
 TEST_CASE("Python calls a bundle by ctypes") {
   const TemporaryFolder folder;
   lay::test::build_bundle(folder.path().string());
@@ -173,12 +264,20 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   lay::test::put(folder / "CMakeLists.txt",
                  "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES C)\n"
                  "add_executable(app app.c)\n" +
-                     snippet("cmake"));
+                     snippet("cmake", 0, 2));
   const std::string in = "cd " + folder.path().string() + " && ";
   const Ran made = shell(in + "cmake -B build . && cmake --build build");
   INFO(made.out);
   REQUIRE(made.code == 0);
   require_runs(folder / "build/app", snippet("text"));
+  lay::test::put(folder / "CMakeLists.txt", snippet("cmake", 1, 2));
+  const Ran whole = shell("export LD_LIBRARY_PATH=" LAY_BINARY_DIR "/tests/fake && " + in +
+                          "cmake --install " LAY_BINARY_DIR
+                          " --prefix lay && cmake -B whole . "
+                          "-DCMAKE_PREFIX_PATH=$PWD/lay && cmake --build whole");
+  INFO(whole.out);
+  REQUIRE(whole.code == 0);
+  require_runs(folder / "whole/app", snippet("text"));
   lay::test::put(folder / "app.py", snippet("python"));
   require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
 }
