@@ -134,10 +134,11 @@ TEST_CASE("tensor cores: the library's portfolio agrees with the reference", "[t
   const plan::Plan plan = plan::make_plan(kernel);
   std::set<std::string> seen;
   // Rows that begin inside lines and with lines. More than one tile along both axes of every
-  // cluster, ragged; a long K in parts; and few rows, as many as the tiles have that are for them.
+  // cluster, ragged; a long K in parts; and few rows and columns, as many as the tiles have that
+  // are for them.
   for (const Extents& sizes :
        {Extents{272, 400, 72}, Extents{40, 72, 1032}, Extents{264, 392, 64}, Extents{7, 136, 1032},
-        Extents{90, 232, 264}, Extents{150, 264, 136}}) {
+        Extents{90, 232, 264}, Extents{150, 264, 136}, Extents{136, 16, 1032}}) {
     const sema::KernelCall call = integer_call(kernel, sizes);
     const Array expected = sema::run_reference(call).outputs[0];
     for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {

@@ -6,7 +6,8 @@ Draws COUNT problems of each kernel and times every candidate on each, beside cu
 lines as those of tests/plan/tiles.txt for kernels of hopper.lay, whose test holds the costs of
 stdlib/policies/sm90.lay to them, and as those of tests/plan/simt.txt for kernels of sgemm.lay
 (sgemm_nt; sgemm_nt/elements for odd sizes) and stdlib/policies/simt.lay. tt/few draws layers with
-few rows, whose candidates are others.
+few rows, tt/few_columns (nn/few_columns, batched/few_columns) products with few columns, whose
+candidates are others.
 """
 
 import argparse
@@ -46,6 +47,13 @@ OF_FEW_ROWS = [(64, 32, 2, 1, 1, 1), (64, 32, 2, 1, 4, 1), (64, 64, 2, 1, 1, 1),
                (192, 128, 1, 1, 1, 2), (192, 144, 1, 1, 1, 1), (256, 112, 1, 1, 1, 1)]
 SWAPPED = [(m, 64, k, 1, 1, parts) for m, k in ((8, 4), (16, 4), (32, 2), (48, 2), (96, 1))
            for parts in (1, 2, 4)]
+OF_FEW_COLUMNS = [(m, n, 2 if n < 96 and m * n <= 8192 else 1, 1, 1, parts)
+                  for m, n, most in ((64, 16, 4), (64, 32, 4), (64, 48, 4), (64, 64, 4),
+                                     (64, 96, 4), (128, 16, 2), (128, 32, 2), (128, 48, 4),
+                                     (128, 64, 4), (128, 96, 2), (128, 112, 1), (128, 128, 1),
+                                     (192, 48, 1), (192, 96, 1), (256, 32, 1), (256, 48, 1),
+                                     (256, 64, 2), (256, 96, 1), (256, 112, 1), (256, 128, 1))
+                  for parts in (1, 2, 4) if parts <= most]
 # On CUDA cores: the tile, warps along M and N, slices of K, stages, parts of K.
 CUDA_CORES = [(32, 32, 32, 1, 1, 4, 2, 1), (32, 32, 32, 1, 1, 4, 2, 2),
               (32, 32, 32, 1, 1, 4, 2, 4), (32, 32, 32, 1, 1, 4, 2, 8),
@@ -102,7 +110,9 @@ def script(kernel):
     acc = "s32" if kind == "s8" else "f32"
     b_along_n = re.search(r"B: .*\(N,K\):\(1,N\)", text)
     lines = ["use atoms.sm90", text]
-    groups = (("", OF_FEW_ROWS), ("s", SWAPPED)) if few else (("", COOPERATIVE), ("p", PINGPONG))
+    groups = {"few": (("", OF_FEW_ROWS), ("s", SWAPPED)),
+              "few_columns": (("", OF_FEW_COLUMNS),),
+              "": (("", COOPERATIVE), ("p", PINGPONG))}[few]
     for mark, tiles in groups:
         for m, n, widths, along_m, along_n, parts in tiles:
             if b_along_n and n % 16:
@@ -136,6 +146,10 @@ def drawn(draw, kernel, count):
                 sizes = {axis: size | 1 for axis, size in sizes.items()}
         elif rest == "few":
             sizes = shapes.layer(draw, (1, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256))
+        elif rest == "few_columns":
+            sizes = {axis: shapes.log_uniform(draw, 256, 8192, draw.choice((8, 64)))
+                     for axis in "MK"}
+            sizes["N"] = draw.choice((8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 128))
         elif kernel == "tt" and len(problems) % 5 < 2:
             sizes = shapes.layer(draw, (24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024, 2048))
         else:

@@ -125,7 +125,9 @@ TEST_CASE("costs: the row of least cost loses little to the fastest of what was 
   for (const Asked& asked :
        {Asked{"tt", 20, 12, 1.03, 1.02, 1.08, 0.82}, Asked{"nt", 12, 12, 1.06, 1.05, 1.15, 0.8},
         Asked{"tn", 12, 12, 1.05, 1.04, 1.15, 0.8}, Asked{"nn", 8, 12, 1.06, 1.04, 1.35, 0.8},
-        Asked{"tt/few", 21, 6, 1.01, 1.01, 1.06, 0.7}}) {
+        Asked{"tt/few", 21, 6, 1.01, 1.01, 1.06, 0.7},
+        Asked{"tt/few_columns", 8, 6, 1.04, 1.03, 1.15, 0.85},
+        Asked{"nn/few_columns", 9, 6, 1.07, 1.04, 1.27, 0.85}}) {
     const Judged found = judged(asked.kernel, asked.timed, problems);
     INFO(asked.kernel << ": " << found.losses.size() << " problems, mean loss " << found.mean_loss()
                       << ", median " << found.at(0.5) << ", 90th percentile " << found.at(0.9)
