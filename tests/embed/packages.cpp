@@ -34,6 +34,19 @@ std::string snippet(const std::string& language, int number = 0, int count = 1) 
   return page.substr(text, page.find("```", text) - text);
 }
 
+// A command in a folder where what compiles kernels is the tests' own.
+std::string with_fakes(const TemporaryFolder& folder) {
+  return "export LD_LIBRARY_PATH=" LAY_BINARY_DIR "/tests/fake && cd " + folder.path().string() +
+         " && ";
+}
+
+// Installs Lay as a user does.
+void install(const TemporaryFolder& folder, const std::string& prefix) {
+  const Ran installed = shell("cmake --install " LAY_BINARY_DIR " --prefix " + (folder / prefix));
+  INFO(installed.out);
+  REQUIRE(installed.code == 0);
+}
+
 bool is_found(const std::string& command) {
   return shell("command -v " + command).code == 0;
 }
@@ -144,13 +157,9 @@ target_link_libraries(caller lay::kernels)
 
 TEST_CASE("an installed Lay, moved, makes libraries of scripts in CMake") {
   const TemporaryFolder folder;
-  // What compiles is the tests' own.
-  const std::string in = "export LD_LIBRARY_PATH=" LAY_BINARY_DIR "/tests/fake && cd " +
-                         folder.path().string() + " && ";
-  const Ran installed =
-      shell(in + "cmake --install " LAY_BINARY_DIR " --prefix first && mv first moved");
-  INFO(installed.out);
-  REQUIRE(installed.code == 0);
+  const std::string in = with_fakes(folder);
+  install(folder, "first");
+  std::filesystem::rename(folder.path() / "first", folder.path() / "moved");
   std::filesystem::create_directory(folder.path() / "my app");
   const std::string app = folder / "my app/";
   lay::test::put(app + "my-rows.lay", R"(use "layers.lay"
@@ -190,6 +199,7 @@ target_link_libraries(app PRIVATE layers)
     require_runs(run, "4 acme_rows: the guard `N % 8 == 0` does not hold: N = 12\n");
     // A file that the script uses changes: what was made of it is made anew, and only then.
     const Ran again = shell(in + build);
+    CHECK(again.code == 0);
     CHECK(again.out.find("Building the kernels") == std::string::npos);
     lay::test::put(app + "layers.lay", "let step = 4\n");
     const Ran anew = shell(in + build);
@@ -205,14 +215,51 @@ target_link_libraries(app PRIVATE layers)
   }
 }
 
+TEST_CASE("sub-directories that find Lay each make libraries of scripts") {
+  const TemporaryFolder folder;
+  install(folder, "lay");
+  lay::test::put(folder / "CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
+project(app LANGUAGES C)
+add_subdirectory(one)
+add_subdirectory(other)
+add_executable(app app.c)
+target_link_libraries(app PRIVATE one other)
+)");
+  for (const std::string name : {"one", "other"}) {
+    std::filesystem::create_directory(folder.path() / name);
+    lay::test::put(folder / (name + "/" + name + ".lay"),
+                   "kernel rows<N>(X: f32 N) -> Y: f32 N { Y[n] = X[n] }\n");
+    lay::test::put(folder / (name + "/CMakeLists.txt"),
+                   "find_package(Lay REQUIRED)\nlay_add_library(" + name + " SOURCES " + name +
+                       ".lay ARCHS 80 PREFIX " + (name == "one" ? "N" : "other_") + ")\n");
+  }
+  lay::test::put(folder / "app.c", R"(#include <stdio.h>
+
+#include "one.h"
+#include "other.h"
+
+int main(void) {
+  printf("%s %s\n", Nrows_describe()->name, other_rows_describe()->name);
+  return 0;
+}
+)");
+  const std::string in = with_fakes(folder);
+  const Ran made =
+      shell(in + "cmake -B build . -DCMAKE_PREFIX_PATH=$PWD/lay && cmake --build build");
+  INFO(made.out);
+  REQUIRE(made.code == 0);
+  require_runs(folder / "build/app", "Nrows other_rows\n");
+}
+
 TEST_CASE("lay_add_library says what is wrong with its arguments") {
   const TemporaryFolder folder;
   const std::string in = "cd " + folder.path().string() + " && ";
-  REQUIRE(shell(in + "cmake --install " LAY_BINARY_DIR " --prefix lay").code == 0);
+  install(folder, "lay");
   const std::pair<const char*, const char*> cases[] = {
       {"lay_add_library(x)", "SOURCES is missing: at least one script"},
       {"lay_add_library(x CUDA SOURCES a.lay)", "unknown arguments: CUDA"},
       {"lay_add_library(x SOURCES a.lay b/a.lay)", "two scripts make a.h; rename one"},
+      {"lay_add_library(x SOURCES a.lay PREFIX)", "PREFIX: expected a value, got none"},
   };
   for (const auto& [call, says] : cases) {
     lay::test::put(folder / "CMakeLists.txt",
@@ -271,10 +318,9 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   REQUIRE(made.code == 0);
   require_runs(folder / "build/app", snippet("text"));
   lay::test::put(folder / "CMakeLists.txt", snippet("cmake", 1, 2));
-  const Ran whole = shell("export LD_LIBRARY_PATH=" LAY_BINARY_DIR "/tests/fake && " + in +
-                          "cmake --install " LAY_BINARY_DIR
-                          " --prefix lay && cmake -B whole . "
-                          "-DCMAKE_PREFIX_PATH=$PWD/lay && cmake --build whole");
+  install(folder, "lay");
+  const Ran whole = shell(with_fakes(folder) +
+                          "cmake -B whole . -DCMAKE_PREFIX_PATH=$PWD/lay && cmake --build whole");
   INFO(whole.out);
   REQUIRE(whole.code == 0);
   require_runs(folder / "whole/app", snippet("text"));
