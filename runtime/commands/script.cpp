@@ -20,13 +20,14 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   const auto call = [executor = script->executor.get()](const sema::KernelCall& c) {
     return executor->run(c);
   };
-  sema::Host host = make_host(std::move(options.print), call, folder_of(file));
+  const std::string folder = folder_of(file);
+  sema::Host host = make_host(std::move(options.print), call, folder);
   if (options.show) host.show = std::move(options.show);
   script->files.push_back(file);
   host.read = [read = std::move(host.read), files = &script->files,
-               folder = std::filesystem::path(folder_of(file))](const std::string& name) {
+               folder](const std::string& name) {
     std::string used = read(name);
-    files->push_back((folder / name).string());
+    files->push_back((std::filesystem::path(folder) / name).string());
     return used;
   };
   script->evaluator = std::make_unique<sema::Evaluator>(script->sources, std::move(host),
