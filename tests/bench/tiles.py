@@ -47,6 +47,7 @@ OF_FEW_ROWS = [(64, 32, 2, 1, 1, 1), (64, 32, 2, 1, 4, 1), (64, 64, 2, 1, 1, 1),
                (192, 128, 1, 1, 1, 2), (192, 144, 1, 1, 1, 1), (256, 112, 1, 1, 1, 1)]
 SWAPPED = [(m, 64, k, 1, 1, parts) for m, k in ((8, 4), (16, 4), (32, 2), (48, 2), (96, 1))
            for parts in (1, 2, 4)]
+# For few columns: tiles with no more of B than there is, K in parts.
 OF_FEW_COLUMNS = [(m, n, 2 if n < 96 and m * n <= 8192 else 1, 1, 1, parts)
                   for m, n, most in ((64, 16, 4), (64, 32, 4), (64, 48, 4), (64, 64, 4),
                                      (64, 96, 4), (128, 16, 2), (128, 32, 2), (128, 48, 4),
