@@ -281,7 +281,11 @@ Int Facts::simplify(const Int& a) const {
       const bool is_number = known != knowledge().replaced.end() && known->second.is_literal();
       return is_number ? std::optional(known->second) : std::nullopt;
     }
-    return unless_refused(std::optional(as_int(atom)), [&] { return simple_atom(atom); });
+    auto& simplified = knowledge().memory().simplified;
+    if (const auto found = simplified.find(&atom); found != simplified.end()) return found->second;
+    const auto simple =
+        unless_refused(std::optional(as_int(atom)), [&] { return simple_atom(atom); });
+    return simplified.emplace(&atom, simple).first->second;
   };
   return unless_refused(a, [&] { return with_whole_quotients(*this, rewrite(a, rule)); });
 }

@@ -79,6 +79,8 @@ struct Knowledge::Memory {
   };
   std::unordered_map<const Polynomial*, Sign> signs;
   std::unordered_map<const PredicateNode*, std::pair<Predicate, bool>> decided;
+  // What `Facts::simplify` makes of an atom: nothing where it stays and its parts are looked at.
+  std::unordered_map<const Atom*, std::optional<Int>> simplified;
 };
 
 // Proves without a search: identity, divisibility, sign. `steps` is the budget, used up as it goes.
