@@ -138,18 +138,20 @@ void add_build(CLI::App& app, int& code) {
   build->add_option("-o,--output", o->folder, "the folder to write to")->required();
   build
       ->add_option(
-          "--arch", o->archs,
+          "--arch", o->choices.archs,
           "an architecture or GPU to build for (sm_80, sm_90a, h200, ...); may be repeated")
       ->allow_extra_args(false);
-  auto* source = build->add_flag("--source-only", o->source_only,
+  auto* source = build->add_flag("--source-only", o->choices.source_only,
                                  "write the CUDA source and the manifest only");
-  auto* ptx =
-      build->add_flag("--ptx", o->ptx, "write PTX, which the driver compiles, instead of cubins");
+  auto* ptx = build->add_flag("--ptx", o->choices.ptx,
+                              "write PTX, which the driver compiles, instead of cubins");
   auto* bundle = build->add_flag(
-      "--bundle", o->bundle,
+      "--bundle", o->choices.bundle,
       "also write a launcher in C that has the compiled kernels in it, for CMake and Python too");
   bundle->excludes(source);
-  build->add_option("--prefix", o->prefix, "what the names of the bundle's functions begin with")
+  build
+      ->add_option("--prefix", o->choices.prefix,
+                   "what the names of the bundle's functions begin with")
       ->needs(bundle);
   build
       ->add_option("--depfile", o->depfile,
@@ -158,7 +160,7 @@ void add_build(CLI::App& app, int& code) {
   auto sizes = std::make_shared<std::vector<std::string>>();
   build->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   auto* variant = build
-                      ->add_option("--variant", o->variants,
+                      ->add_option("--variant", o->choices.variants,
                                    "a variant to build (default all); may be repeated")
                       ->allow_extra_args(false);
   build
@@ -171,7 +173,7 @@ void add_build(CLI::App& app, int& code) {
       ->excludes(variant);
   auto* most =
       build
-          ->add_option("--most", o->most,
+          ->add_option("--most", o->choices.most,
                        "how many of the library's variants a kernel has at most, chosen over drawn "
                        "sizes (default 12)")
           ->check(CLI::PositiveNumber)
@@ -182,13 +184,13 @@ void add_build(CLI::App& app, int& code) {
       ->excludes(variant);
   build
       ->add_flag(
-          "--strict", o->strict,
+          "--strict", o->choices.strict,
           "fail where ptxas reports spills, local memory or serialization, or a kernel is slow")
       ->excludes(source)
       ->excludes(ptx);
   build->callback([=, &code] {
-    for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));
-    if (*all) o->most = std::numeric_limits<std::size_t>::max();
+    for (const auto& each : *sizes) o->choices.sizes.push_back(problem_sizes(each));
+    if (*all) o->choices.most = std::numeric_limits<std::size_t>::max();
     code = build_script(*o);
   });
 }

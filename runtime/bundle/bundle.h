@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/commands/manifest.h"
+#include "runtime/build/manifest.h"
 
 namespace lay::runtime {
 

@@ -13,10 +13,10 @@
 #include "frontend/source/text.h"
 #include "frontend/syntax/format.h"
 #include "frontend/syntax/parse.h"
+#include "runtime/build/narrow.h"
 #include "runtime/commands/check_json.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
-#include "runtime/commands/narrow.h"
 #include "runtime/commands/plan_summary.h"
 #include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
@@ -86,7 +86,7 @@ int check_as_json(const CheckOptions& options) {
       std::cout << finding_json(script->sources, finding) << "\n";
     }
   }
-  for (const auto& kernel : script->evaluator->kernels()) {
+  for (const auto& kernel : script->evaluator.kernels()) {
     for (const Guard& guard : kernel->guards) std::cout << guard_json(kernel->name, guard) << "\n";
     const Diagnostics found = remarks_on(kernel, options.strict);
     if (!found.ok()) code = exit_program;
@@ -193,7 +193,7 @@ int check_script(const CheckOptions& options) {
   report(script->sources, script->outcomes);
   int code = exit_code_of(script->outcomes);
   const Tally tally = print_findings(*script);
-  const auto kernels = script->evaluator->kernels();
+  const auto kernels = script->evaluator.kernels();
   for (const auto& kernel : kernels) {
     print_kernel_guards(*kernel);
     const Diagnostics found = remarks_on(kernel, options.strict);

@@ -185,10 +185,10 @@ bool needs_input(const std::vector<sema::KernelPtr>& kernels) {
   });
 }
 
-void run_kernel(const Script& script, const RunOptions& options) {
-  const sema::KernelPtr kernel = chosen_kernel(script.evaluator->kernels(), options.kernel);
+void run_kernel(Script& script, const RunOptions& options) {
+  const sema::KernelPtr kernel = chosen_kernel(script.evaluator.kernels(), options.kernel);
   try {
-    write_outputs(*kernel, script.executor->run(call_of(kernel, options)), options);
+    write_outputs(*kernel, script.executor.run(call_of(kernel, options)), options);
   } catch (const Refusal& refusal) {
     Diagnostic d;
     d.code = refusal.code;
@@ -221,9 +221,9 @@ int run_script(const RunOptions& options) {
   int code = exit_code_of(script->outcomes);
   const bool wants_kernel =
       !options.in.empty() || !options.out.empty() || options.random || !options.kernel.empty();
-  if (script->evaluator->kernel_calls() > 0 || code != exit_ok) return code;
-  if (!wants_kernel && script->evaluator->kernels().empty()) return code;
-  if (!wants_kernel && printed && needs_input(script->evaluator->kernels())) {
+  if (script->evaluator.kernel_calls() > 0 || code != exit_ok) return code;
+  if (!wants_kernel && script->evaluator.kernels().empty()) return code;
+  if (!wants_kernel && printed && needs_input(script->evaluator.kernels())) {
     log_to_stderr(
         "no kernel was run: the script calls none, and no inputs are given (--in "
         "PARAMETER=FILE.npy "

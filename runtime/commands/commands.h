@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/plan/narrow/narrow.h"
+#include "runtime/build/build.h"
 
 namespace lay::runtime {
 
@@ -60,22 +60,12 @@ struct CheckOptions {
 // The options of `lay build`.
 struct BuildOptions {
   std::string file;
-  std::string folder;              // -o
-  std::vector<std::string> archs;  // sm_90a, ...
-  bool source_only = false;        // no PTX or cubin
-  // PTX in place of cubins.
-  bool ptx = false;
-  // Also a launcher in C with the compiled kernels (runtime/bundle/bundle.h).
-  bool bundle = false;
-  std::string prefix;  // of the bundle's functions
+  std::string folder;  // -o
   // Where to write, as a rule of make, which files the bundle was made from; empty: nowhere.
   std::string depfile;
-  // The only kernel, the only variants, and the problems whose variants are built; empty: all.
+  // The only kernel; empty: all.
   std::string kernel;
-  std::vector<std::string> variants;
-  std::vector<std::map<std::string, std::int64_t>> sizes;
-  std::size_t most = plan::usual_variants;  // of the library, of each plan
-  bool strict = false;  // what ptxas remarks about a kernel is an error, and so is a slow plan
+  BuildChoices choices{};
 };
 
 // The options of `lay show`.

@@ -26,8 +26,7 @@ Diagnostics with_advice(const Diagnostics& diagnostics) {
 ExpressionQuery::ExpressionQuery(const QueryOptions& options,
                                  std::function<void(const picture::Picture&)> show)
     : show_(std::move(show)),
-      evaluator_(sources_, host(options.file),
-                 {sema::Mode::run, sizes_of(options.set), options.for_tex}) {
+      program_(host(options.file), {{sema::Mode::run, sizes_of(options.set), options.for_tex}}) {
   for (const auto& [name, number] : options.set) evaluate("--set", "dim " + name);
   if (!options.file.empty()) evaluate(options.file, read_file(options.file, most_script_bytes));
 }
@@ -38,11 +37,10 @@ std::vector<sema::Outcome> ExpressionQuery::run(const std::string& question) {
 }
 
 sema::Host ExpressionQuery::host(const std::string& file) {
-  const auto call = [this](const sema::KernelCall& c) { return executor_.run(c); };
   const auto print = [this](const std::string& text) {
     if (in_question_) print_line(text);
   };
-  sema::Host result = make_host(print, call, file.empty() ? "." : folder_of(file));
+  sema::Host result = make_host(print, file.empty() ? "." : folder_of(file));
   result.show = [this](const picture::Picture& picture) {
     if (in_question_ && show_) show_(picture);
   };
@@ -51,10 +49,10 @@ sema::Host ExpressionQuery::host(const std::string& file) {
 
 std::vector<sema::Outcome> ExpressionQuery::evaluate(const std::string& name,
                                                      const std::string& text) {
-  auto outcomes = evaluator_.run(name, text);
+  auto outcomes = program_.evaluator.run(name, text);
   if (in_question_)
     for (sema::Outcome& outcome : outcomes) outcome.diagnostics = with_advice(outcome.diagnostics);
-  report(sources_, outcomes);
+  report(program_.sources, outcomes);
   code_ = std::max(code_, exit_code_of(outcomes));
   return outcomes;
 }
@@ -62,7 +60,7 @@ std::vector<sema::Outcome> ExpressionQuery::evaluate(const std::string& name,
 std::string ExpressionQuery::exported(const sema::Value& value, const std::string& name,
                                       const std::string& target,
                                       const std::optional<Tuple>& tile) const {
-  return evaluator_.exported(value, name, target, tile);
+  return program_.evaluator.exported(value, name, target, tile);
 }
 
 }  // namespace lay::runtime

@@ -14,7 +14,7 @@
 
 #include "frontend/sema/evaluator.h"
 #include "runtime/commands/exit_code.h"
-#include "runtime/execute/executor.h"
+#include "runtime/execute/program.h"
 
 namespace lay::runtime {
 
@@ -48,9 +48,7 @@ class ExpressionQuery {
   std::function<void(const picture::Picture&)> show_;
   // False while the script is evaluated.
   bool in_question_ = false;
-  Sources sources_;
-  Executor executor_{sources_};
-  sema::Evaluator evaluator_;
+  Program program_;
   ExitCode code_ = exit_ok;
 };
 

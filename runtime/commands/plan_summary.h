@@ -5,7 +5,7 @@
 
 #include "backend/plan/plan.h"
 #include "backend/target/target.h"
-#include "runtime/commands/narrow.h"
+#include "runtime/build/narrow.h"
 
 namespace lay::runtime {
 

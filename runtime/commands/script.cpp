@@ -13,25 +13,19 @@ namespace lay::runtime {
 
 std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options) {
   const std::string text = read_file(file, most_script_bytes);
-  auto script = std::make_unique<Script>();
-  script->executor =
-      std::make_unique<Executor>(script->sources, options.on, std::move(options.log), options.host);
   if (!options.print) options.print = [](const std::string&) {};
-  const auto call = [executor = script->executor.get()](const sema::KernelCall& c) {
-    return executor->run(c);
-  };
   const std::string folder = folder_of(file);
-  sema::Host host = make_host(std::move(options.print), call, folder);
+  const auto files = std::make_shared<std::vector<std::string>>(1, file);
+  sema::Host host = make_host(std::move(options.print), folder);
   if (options.show) host.show = std::move(options.show);
-  script->files.push_back(file);
-  host.read = [read = std::move(host.read), files = &script->files,
-               folder](const std::string& name) {
+  host.read = [read = std::move(host.read), files, folder](const std::string& name) {
     std::string used = read(name);
     files->push_back((std::filesystem::path(folder) / name).string());
     return used;
   };
-  script->evaluator = std::make_unique<sema::Evaluator>(script->sources, std::move(host),
-                                                        std::move(options.evaluation));
+  auto script = std::make_unique<Script>(
+      std::move(host), ProgramOptions{std::move(options.evaluation), options.on,
+                                      std::move(options.log), std::move(options.host)});
   const auto done = [&](sema::Outcome outcome) {
     script->outcomes.push_back(std::move(outcome));
     if (options.after) options.after(script->sources, script->outcomes.back());
@@ -46,19 +40,20 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   report_syntax(parsed.diagnostics);
   Tuned tuned(script->sources, file, *parsed.tree);
   report_syntax(tuned.diagnostics());
-  if (tuned.is_there()) script->files.push_back(tuned_path(file));
+  if (tuned.is_there()) files->push_back(tuned_path(file));
   for (const auto& statement : parsed.tree->statements) {
-    done(script->evaluator->evaluate(parsed.tree, statement));
+    done(script->evaluator.evaluate(parsed.tree, statement));
     for (const auto* also : tuned.behind(statement))
-      done(script->evaluator->evaluate(tuned.tree(), *also));
+      done(script->evaluator.evaluate(tuned.tree(), *also));
   }
+  script->files = *files;
   return script;
 }
 
 std::vector<sema::KernelPtr> kernels_named(const Script& script, const std::string& name) {
   std::vector<sema::KernelPtr> named;
   std::string names;
-  for (const auto& kernel : script.evaluator->kernels()) {
+  for (const auto& kernel : script.evaluator.kernels()) {
     names += (names.empty() ? "`" : ", `") + kernel->name + "`";
     if (name.empty() || kernel->name == name) named.push_back(kernel);
   }

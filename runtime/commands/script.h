@@ -10,8 +10,8 @@
 
 #include "frontend/sema/evaluator.h"
 #include "frontend/source/source.h"
-#include "runtime/execute/executor.h"
 #include "runtime/execute/host.h"
+#include "runtime/execute/program.h"
 
 namespace lay::runtime {
 
@@ -19,10 +19,9 @@ namespace lay::runtime {
 inline constexpr std::uint64_t most_script_bytes = std::uint64_t{4} << 20;
 
 // A script after its evaluation, with all that its statements came to.
-struct Script {
-  Sources sources;
-  std::unique_ptr<Executor> executor;
-  std::unique_ptr<sema::Evaluator> evaluator;
+struct Script : Program {
+  using Program::Program;
+
   std::vector<sema::Outcome> outcomes;
   // What it was read from: its own path, then those of the files that it uses and of its tuned
   // schedules.

@@ -7,7 +7,7 @@
 #include "backend/ir/text/print.h"
 #include "backend/tile/text/print.h"
 #include "frontend/source/diagnostic.h"
-#include "runtime/commands/narrow.h"
+#include "runtime/build/narrow.h"
 #include "runtime/execute/stages.h"
 
 namespace lay::runtime {

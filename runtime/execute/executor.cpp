@@ -48,7 +48,7 @@ struct Executor::Prepared {
 };
 
 Executor::Executor(const Sources& sources, MachineChoice on, Log log, HostChoices choices)
-    : sources_(sources), on_(on), log_(std::move(log)), choices_(choices) {}
+    : sources_(sources), on_(on), log_(std::move(log)), choices_(std::move(choices)) {}
 Executor::~Executor() = default;
 
 Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
@@ -104,7 +104,7 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
 }
 
 void Executor::run_in_field(Prepared& prepared, const sema::KernelCall& call) {
-  const FieldCheck check(call);
+  const FieldCheck check(call, choices_);
   std::string variants;
   for (const plan::Variant* variant : plan::fitting_variants(prepared.plan, call.sizes)) {
     check.require_equal(lowered_variant(prepared, *variant, call.sizes), variant->name);

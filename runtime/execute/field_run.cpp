@@ -7,7 +7,6 @@
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/host_run.h"
 #include "runtime/execute/packed_call.h"
-#include "runtime/repl/interrupt.h"
 
 namespace lay::runtime {
 namespace {
@@ -21,8 +20,10 @@ std::string element_text(const sema::FieldDifference& difference) {
 
 }  // namespace
 
-FieldCheck::FieldCheck(const sema::KernelCall& call)
-    : call_(sema::in_field(call)), expected_(sema::run_reference(call_)) {}
+FieldCheck::FieldCheck(const sema::KernelCall& call, HostChoices choices)
+    : call_(sema::in_field(call)),
+      expected_(sema::run_reference(call_)),
+      choices_(std::move(choices)) {}
 
 std::optional<FieldCheck::Trouble> FieldCheck::trouble(const Launches& launches,
                                                        const std::string& variant) const {
@@ -30,7 +31,7 @@ std::optional<FieldCheck::Trouble> FieldCheck::trouble(const Launches& launches,
   interpret::Options options;
   options.arithmetic = Arithmetic::field;
   options.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  options.progress = [](const interpret::Progress&) { return !interrupted(); };
+  options.progress = [this](const interpret::Progress&) { return !choices_.is_interrupted(); };
   const interpret::Report report =
       interpret::run_all(launches, named_arguments(arguments), options);
   if (report.fault)

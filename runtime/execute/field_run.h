@@ -15,14 +15,15 @@
 
 #include "backend/interpret/launches.h"
 #include "frontend/sema/kernel/field/field_call.h"
+#include "runtime/execute/host_run.h"
 #include "runtime/gpu/launches.h"
 
 namespace lay::runtime {
 
 class FieldCheck {
  public:
-  // Runs the reference.
-  explicit FieldCheck(const sema::KernelCall& call);
+  // Runs the reference. What `choices` say of interruption holds for the launches.
+  explicit FieldCheck(const sema::KernelCall& call, HostChoices choices = {});
 
   // The error in a run of the launches: the fault of the interpreter, or the first element that
   // differs.
@@ -39,6 +40,7 @@ class FieldCheck {
  private:
   sema::KernelCall call_;
   sema::KernelResult expected_;
+  HostChoices choices_;
 };
 
 }  // namespace lay::runtime

@@ -44,7 +44,7 @@ std::string read_used(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-sema::Host make_host(Printer print, KernelRunner call, const std::string& folder) {
+sema::Host make_host(Printer print, const std::string& folder) {
   sema::Host host;
   host.print = print;
   host.show = [print](const picture::Picture& picture) {
@@ -54,7 +54,6 @@ sema::Host make_host(Printer print, KernelRunner call, const std::string& folder
   host.save = [](const std::string& path, const sema::Array& array) {
     at_the_call([&] { save_array(path, array); });
   };
-  host.call = std::move(call);
   host.interrupted = interrupted;
   host.read = [folder](const std::string& name) { return read_used(folder, name); };
   return host;

@@ -1,5 +1,5 @@
-// The world as scripts see it: printing, arrays on disk, files that are used, kernels that are
-// called.
+// The world as scripts see it, but for the kernels that they call (program.h): printing, arrays on
+// disk, files that are used.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,10 @@
 namespace lay::runtime {
 
 using Printer = std::function<void(const std::string&)>;
-using KernelRunner = std::function<sema::KernelResult(const sema::KernelCall&)>;
 
 // `folder` is where `use "mine.lay"` looks: nothing outside it is read, and symbolic links do not
 // lead out of it. Arrays are found from the working directory.
-sema::Host make_host(Printer print, KernelRunner call, const std::string& folder = ".");
+sema::Host make_host(Printer print, const std::string& folder = ".");
 
 // The folder of a script, as make_host takes it.
 std::string folder_of(const std::string& file);

@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point start) {
 // elsewhere.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::string name) : name_(std::move(name)) {}
+  ProgressLine(std::string name, bool wanted) : name_(std::move(name)), wanted_(wanted) {}
   ~ProgressLine() {
     if (shown_ && terminal_) std::cerr << "\r\x1b[K" << std::flush;
   }
@@ -33,7 +33,7 @@ class ProgressLine {
 
   void update(std::int64_t done, std::int64_t all) {
     const double seconds = seconds_since(start_);
-    if (seconds < next_ || all == 0) return;
+    if (!wanted_ || seconds < next_ || all == 0) return;
     next_ = seconds + (terminal_ ? 0.1 : 10);
     shown_ = true;
     std::cerr << (terminal_ ? "\r\x1b[K" : "") << name_ << ": " << 100 * done / all << " % of "
@@ -43,6 +43,7 @@ class ProgressLine {
 
  private:
   std::string name_;
+  bool wanted_;
   Clock::time_point start_ = Clock::now();
   bool terminal_ = ::isatty(STDERR_FILENO) == 1;
   double next_ = terminal_ ? 0.5 : 10;
@@ -57,6 +58,10 @@ interpret::Argument scalar_argument(const sema::Number& number, ElementType type
 }
 
 }  // namespace
+
+bool HostChoices::is_interrupted() const {
+  return interrupted ? interrupted() : runtime::interrupted();
+}
 
 interpret::NamedArguments named_arguments(PackedCall& call) {
   interpret::NamedArguments named;
@@ -83,7 +88,7 @@ HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked,
   HostRun result;
   result.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   result.checked = checked;
-  ProgressLine progress(launches.back().name);
+  ProgressLine progress(launches.back().name, choices.progress);
   interpret::Options options;
   options.checks = checked;
   options.threads = result.threads;
@@ -91,7 +96,7 @@ HostRun run_on_host(const Launches& launches, PackedCall& call, bool checked,
   options.seed = choices.order;
   options.progress = [&](const interpret::Progress& p) {
     progress.update(p.blocks_done, p.blocks);
-    return !interrupted();
+    return !choices.is_interrupted();
   };
   const auto arguments = named_arguments(call);
   const auto start = Clock::now();

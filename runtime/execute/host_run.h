@@ -1,6 +1,8 @@
 // The launches of a variant in the host interpreter.
 #pragma once
 
+#include <functional>
+
 #include "backend/interpret/launches.h"
 #include "runtime/execute/packed_call.h"
 #include "runtime/gpu/launches.h"
@@ -15,6 +17,12 @@ struct HostChoices {
   bool field = false;
   // A kernel that is slow for its plan is refused, not warned of.
   bool strict = false;
+  // Asked now and then; true ends the run. Empty: a signal does (runtime/repl/interrupt.h).
+  std::function<bool()> interrupted{};
+  // A line on standard error says how far a long run is.
+  bool progress = true;
+
+  bool is_interrupted() const;
 };
 
 struct HostRun {

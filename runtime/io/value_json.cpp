@@ -118,6 +118,12 @@ std::string to_json(const Sizes& sizes) {
   return object.text();
 }
 
+std::string to_json(const std::vector<Guard>& guards) {
+  std::vector<std::string> texts;
+  for (const Guard& guard : guards) texts.push_back(json_string(guard.to_string()));
+  return json_array(texts);
+}
+
 std::string to_json(const Tuple& value) {
   if (value.is_int()) return to_json(value.value());
   if (value.is_leaf()) return json_string(value.to_string());

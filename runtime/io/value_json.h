@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "frontend/algebra/tuples/tuple.h"
 #include "frontend/sema/values/value.h"
@@ -19,6 +20,8 @@ std::string to_json(const Int& value);
 std::string to_json(const Tuple& value);
 // {"M":3,"N":2}
 std::string to_json(const Sizes& sizes);
+// ["M % 4 == 0"]
+std::string to_json(const std::vector<Guard>& guards);
 
 // Adds "kind" and what belongs to the kind; guards are not its subject.
 void describe(JsonObject& object, const sema::Value& value);

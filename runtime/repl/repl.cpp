@@ -67,13 +67,12 @@ Repl::Repl(ReplOptions options) : options_(std::move(options)) {
   reset();
 }
 
-// The executor and the evaluator hold callbacks to this object, and are made anew together.
 void Repl::reset() {
-  executor_ = std::make_unique<Executor>(sources_, MachineChoice::any, options_.log);
-  const auto call = [this](const sema::KernelCall& c) { return executor_->run(c); };
-  sema::Host host = make_host(print_line, call);
+  sema::Host host = make_host(print_line);
   host.show = [this](const picture::Picture& picture) { draw(picture); };
-  evaluator_ = std::make_unique<sema::Evaluator>(sources_, std::move(host));
+  ProgramOptions options;
+  options.log = options_.log;
+  program_ = std::make_unique<Program>(std::move(host), std::move(options));
   accepted_.clear();
   defined_.clear();
   results_ = 0;
@@ -103,9 +102,9 @@ void Repl::show_picture_of(const std::string& argument) {
   const PictureForm form = file.empty() ? PictureForm::text : form_of_file(file);
   std::vector<picture::Picture> pictures;
   collected_ = file.empty() ? nullptr : &pictures;
-  evaluator_->draw_for_tex(form == PictureForm::tex);
+  program_->evaluator.draw_for_tex(form == PictureForm::tex);
   evaluate("show " + argument.substr(0, option));
-  evaluator_->draw_for_tex(false);
+  program_->evaluator.draw_for_tex(false);
   collected_ = nullptr;
   if (!pictures.empty()) write_file(file, {rendered(pictures, form)});
 }
@@ -185,7 +184,7 @@ bool Repl::command(const std::string& text) {
     else
       unknown_command(name);
   } catch (const DiagnosticError& e) {
-    report(sources_, e.diagnostic);
+    report(program_->sources, e.diagnostic);
     failed_ = true;
   }
   return true;
@@ -202,7 +201,7 @@ void Repl::complain(const std::string& code, const std::string& message) {
   Diagnostic d;
   d.code = code;
   d.message = message;
-  report(sources_, d);
+  report(program_->sources, d);
   failed_ = true;
 }
 
@@ -211,7 +210,7 @@ std::optional<std::string> Repl::evaluate(const std::string& text, const std::st
   const InterruptScope interruptible;
   const int first_line = name.empty() ? line_ : 1;
   if (name.empty()) line_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-  const auto outcomes = evaluator_->run(name.empty() ? "<input>" : name, text, first_line);
+  const auto outcomes = program_->evaluator.run(name.empty() ? "<input>" : name, text, first_line);
   bool all_well = true;
   std::string result;
   for (const auto& outcome : outcomes) {
@@ -232,26 +231,26 @@ void Repl::keep(std::optional<std::string> statement) {
 }
 
 std::string Repl::show(const sema::Outcome& outcome) {
-  report(sources_, outcome.diagnostics);
+  report(program_->sources, outcome.diagnostics);
   if (options_.hints) hint(outcome.diagnostics);
   for (const auto& finding : outcome.findings)
     if (finding.origin == "prove" &&
         finding.verdict != Verdict::refuted)  // that is an error, reported already
-      std::cout << verdict_text(sources_, finding) << "\n";
+      std::cout << verdict_text(program_->sources, finding) << "\n";
   if (outcome.poisoned) std::cerr << "not evaluated: it needs a name whose own statement failed\n";
   defined_.insert(outcome.names.begin(), outcome.names.end());
   if (!outcome.value || !outcome.names.empty() || outcome.value->as<sema::Nothing>()) return "";
-  sema::Value value = evaluator_->settled(*outcome.value);
-  const auto guards = evaluator_->simplified(value.guards);
+  sema::Value value = program_->evaluator.settled(*outcome.value);
+  const auto guards = program_->evaluator.simplified(value.guards);
   value.guards.clear();                                       // shown below, one a line
   const bool is_string = value.as<std::string>() != nullptr;  // a result reads back: "words"
-  const std::string text =
-      printable(is_string || !options_.tables ? sema::text(value) : evaluator_->printed(value));
+  const std::string text = printable(
+      is_string || !options_.tables ? sema::text(value) : program_->evaluator.printed(value));
   const std::string shown = clipped(text, columns());
   std::string name;
   if (options_.numbered) {
     name = next_name();
-    evaluator_->define(name, *outcome.value, outcome.made_by);
+    program_->evaluator.define(name, *outcome.value, outcome.made_by);
     defined_.insert(name);
     std::cout << name << " = ";
   }
@@ -268,7 +267,7 @@ void Repl::hint(const Diagnostics& diagnostics) {
 
 // Skips names that the user has taken: after `let r1 = 5` the next result is r2.
 std::string Repl::next_name() {
-  const auto names = evaluator_->names();
+  const auto names = program_->evaluator.names();
   std::string name;
   do name = "r" + std::to_string(++results_);
   while (std::find(names.begin(), names.end(), name) != names.end());
@@ -277,17 +276,17 @@ std::string Repl::next_name() {
 
 void Repl::show_help(const std::string& name) {
   try {
-    std::cout << (name.empty() ? help_index() : help_page(name, *evaluator_));
+    std::cout << (name.empty() ? help_index() : help_page(name, program_->evaluator));
   } catch (const DiagnosticError& e) {
-    report(sources_, e.diagnostic);
+    report(program_->sources, e.diagnostic);
     failed_ = true;
   }
 }
 
 void Repl::show_type(const std::string& expression) {
-  const auto outcomes = evaluator_->run("<input>", expression, line_++);
+  const auto outcomes = program_->evaluator.run("<input>", expression, line_++);
   for (const auto& outcome : outcomes) {
-    report(sources_, outcome.diagnostics);
+    report(program_->sources, outcome.diagnostics);
     if (!outcome.ok()) failed_ = true;
     if (outcome.value) std::cout << type_text(*outcome.value) << "\n";
   }
@@ -295,9 +294,9 @@ void Repl::show_type(const std::string& expression) {
 
 void Repl::show_names() {
   for (const auto& name : defined_)
-    if (const auto help = evaluator_->help(name))
+    if (const auto help = program_->evaluator.help(name))
       std::cout << help->signature << "\n  " << help->law << "\n";
-  for (const Predicate& fact : evaluator_->facts().assumptions())
+  for (const Predicate& fact : program_->evaluator.facts().assumptions())
     std::cout << "assume " << fact.to_string() << "\n";
 }
 
@@ -308,7 +307,7 @@ void Repl::save(const std::string& file) {
 }
 
 Completions Repl::complete(std::string_view text, std::size_t cursor) const {
-  return complete_line(*evaluator_, text, cursor);
+  return complete_line(program_->evaluator, text, cursor);
 }
 
 namespace {

@@ -16,8 +16,7 @@
 #include <vector>
 
 #include "frontend/sema/evaluator.h"
-#include "frontend/source/source.h"
-#include "runtime/execute/executor.h"
+#include "runtime/execute/program.h"
 #include "runtime/repl/line_editor.h"
 
 namespace lay::runtime {
@@ -88,9 +87,7 @@ class Repl {
   ReplOptions options_;
   bool failed_ = false;
   int results_ = 0, line_ = 1;
-  Sources sources_;
-  std::unique_ptr<Executor> executor_;
-  std::unique_ptr<sema::Evaluator> evaluator_;
+  std::unique_ptr<Program> program_;
   // The statements that `:save` writes.
   std::vector<std::string> accepted_;
   // Set while pictures go to a file.

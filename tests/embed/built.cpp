@@ -30,17 +30,6 @@ Answer answer(int status, const Message& why) {
 
 }  // namespace
 
-Ran shell(const std::string& command) {
-  Ran ran;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  REQUIRE(pipe);
-  std::array<char, 4096> part{};
-  while (const auto read = std::fread(part.data(), 1, part.size(), pipe))
-    ran.out.append(part.data(), read);
-  ran.code = WEXITSTATUS(pclose(pipe));
-  return ran;
-}
-
 void build_bundle(const std::string& folder, const std::string& prefix, const std::string& script,
                   const std::string& arch) {
   static const TemporaryFolder cache;
@@ -48,11 +37,11 @@ void build_bundle(const std::string& folder, const std::string& prefix, const st
   runtime::BuildOptions options;
   options.file = script.empty() ? LAY_SOURCE_DIR "/tests/embed/kernels.lay" : script;
   options.folder = folder;
-  options.bundle = true;
-  options.prefix = prefix;
+  options.choices.bundle = true;
+  options.choices.prefix = prefix;
   // All variants, as the plans have that launches are compared with.
-  options.most = std::numeric_limits<std::size_t>::max();
-  if (!arch.empty()) options.archs = {arch};
+  options.choices.most = std::numeric_limits<std::size_t>::max();
+  if (!arch.empty()) options.choices.archs = {arch};
   REQUIRE(runtime::build_script(options) == 0);
 }
 

@@ -10,16 +10,10 @@
 
 #include "frontend/sema/kernel/kernel.h"
 #include "runtime/commands/script.h"
+#include "tests/embed/shell.h"
 #include "tests/runtime/temporary.h"
 
 namespace lay::test {
-
-// Runs a command of the shell; what it wrote, and its exit code.
-struct Ran {
-  int code = 0;
-  std::string out;
-};
-Ran shell(const std::string& command);
 
 // A script, or tests/embed/kernels.lay, as a bundle in the folder; for the GPU of the fake driver,
 // or the architecture.

@@ -11,45 +11,14 @@
 
 namespace {
 
+using lay::test::install;
+using lay::test::is_found;
 using lay::test::Ran;
+using lay::test::require_runs;
 using lay::test::shell;
+using lay::test::snippet;
 using lay::test::TemporaryFolder;
-
-void require_runs(const std::string& command, const std::string& out) {
-  const Ran ran = shell(command);
-  INFO(command << "\n" << ran.out);
-  CHECK(ran.code == 0);
-  CHECK(ran.out == out);
-}
-
-// The snippet of docs/embedding.md in that language, of `count` the one with that number from 0.
-std::string snippet(const std::string& language, int number = 0, int count = 1) {
-  const std::string page = lay::test::slurp(LAY_SOURCE_DIR "/docs/embedding.md"),
-                    fence = "```" + language + "\n";
-  std::vector<std::size_t> places;
-  for (auto at = page.find(fence); at != std::string::npos; at = page.find(fence, at + 1))
-    places.push_back(at);
-  REQUIRE(places.size() == static_cast<std::size_t>(count));
-  const auto text = places[static_cast<std::size_t>(number)] + fence.size();
-  return page.substr(text, page.find("```", text) - text);
-}
-
-// A command in a folder where what compiles kernels is the tests' own.
-std::string with_fakes(const TemporaryFolder& folder) {
-  return "export LD_LIBRARY_PATH=" LAY_BINARY_DIR "/tests/fake && cd " + folder.path().string() +
-         " && ";
-}
-
-// Installs Lay as a user does.
-void install(const TemporaryFolder& folder, const std::string& prefix) {
-  const Ran installed = shell("cmake --install " LAY_BINARY_DIR " --prefix " + (folder / prefix));
-  INFO(installed.out);
-  REQUIRE(installed.code == 0);
-}
-
-bool is_found(const std::string& command) {
-  return shell("command -v " + command).code == 0;
-}
+using lay::test::with_fakes;
 
 // A caller in C, which is C++ too: a guard, an answer about workspace, and a launch that finds no
 // driver.

@@ -11,8 +11,8 @@
 #include "frontend/source/text.h"
 #include "frontend/syntax/parse.h"
 #include "generated/tests/paths.h"
-#include "runtime/execute/executor.h"
 #include "runtime/execute/host.h"
+#include "runtime/execute/program.h"
 #include "runtime/execute/stages.h"
 
 namespace lay::test {
@@ -74,12 +74,13 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 Ran run_program(const std::string& name, const std::string& text, const fs::path& folder) {
   const WorkingFolder inside(folder);
-  Sources sources;
-  runtime::Executor executor(sources, runtime::MachineChoice::host);
   std::string printed;
   const auto print = [&](const std::string& line) { printed += line + "\n"; };
-  const auto call = [&](const sema::KernelCall& c) { return executor.run(c); };
-  sema::Evaluator evaluator(sources, runtime::make_host(print, call, folder.string()));
+  runtime::ProgramOptions options;
+  options.on = runtime::MachineChoice::host;
+  runtime::Program program(runtime::make_host(print, folder.string()), std::move(options));
+  Sources& sources = program.sources;
+  sema::Evaluator& evaluator = program.evaluator;
   Ran ran;
   const auto add = [&](std::size_t line, const std::string& statement,
                        const Diagnostics& diagnostics) {

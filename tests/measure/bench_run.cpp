@@ -26,7 +26,7 @@ void know_script_kernels() {
 std::vector<sema::KernelPtr> kernels_of(const std::string& file) {
   runtime::ScriptOptions options;
   options.evaluation = {sema::Mode::check, {}};
-  return runtime::evaluate_script(folder + file, options)->evaluator->kernels();
+  return runtime::evaluate_script(folder + file, options)->evaluator.kernels();
 }
 
 sema::KernelPtr kernel_named(const std::string& name) {

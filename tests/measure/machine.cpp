@@ -121,7 +121,7 @@ void know_kernels(const std::string& script) {
   runtime::ScriptOptions options;
   options.evaluation = {sema::Mode::check, {}};
   const auto read = runtime::evaluate_script(script, options);
-  for (const auto& kernel : read->evaluator->kernels()) {
+  for (const auto& kernel : read->evaluator.kernels()) {
     const plan::Plan plan = plan::make_plan(kernel);
     for (const plan::Variant& variant : plan.variants) know(plan, variant);
     know(plan, bench::scalar_variant());

@@ -24,7 +24,7 @@ Problem problem(const std::string& kernel, const std::map<std::string, std::int6
   options.evaluation = {sema::Mode::check, {}};
   scripts.push_back(
       runtime::evaluate_script(std::string(LAY_SOURCE_DIR) + "/tests/measure/gemms.lay", options));
-  for (const auto& each : scripts.back()->evaluator->kernels())
+  for (const auto& each : scripts.back()->evaluator.kernels())
     if (each->name == kernel) return problem_of(each, sizes, {});
   throw std::logic_error(kernel);
 }

@@ -36,7 +36,7 @@ std::unique_ptr<runtime::Script> checked(const std::string& file) {
 }
 
 sema::KernelPtr kernel_of(const runtime::Script& of, const std::string& name) {
-  for (const auto& kernel : of.evaluator->kernels())
+  for (const auto& kernel : of.evaluator.kernels())
     if (kernel->name == name) return kernel;
   throw std::logic_error(name);
 }

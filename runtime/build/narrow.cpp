@@ -1,4 +1,4 @@
-#include "runtime/commands/narrow.h"
+#include "runtime/build/narrow.h"
 
 #include <algorithm>
 #include <iterator>

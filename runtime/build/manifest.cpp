@@ -1,4 +1,4 @@
-#include "runtime/commands/manifest.h"
+#include "runtime/build/manifest.h"
 
 #include "runtime/io/json.h"
 
@@ -175,19 +175,25 @@ std::string stage_json(const BuiltStage& built) {
       .text();
 }
 
-std::string kernel_json(const BuiltKernel& built) {
-  const sema::Kernel& kernel = *built.kernel;
+// What is said of a kernel itself.
+JsonObject described(const sema::Kernel& kernel) {
   std::vector<std::string> dims;
   for (const auto& dim : kernel.dims) dims.push_back(dim.name);
   const auto scalar = [](const sema::Scalar& s) {
     return JsonObject().string("name", s.name).string("type", element_name(s.type)).text();
   };
-  return JsonObject()
-      .string("name", kernel.name)
+  JsonObject object;
+  object.string("name", kernel.name)
       .raw("sizes", strings(dims))
       .raw("tensors", each(kernel.tensors, tensor_json))
       .raw("scalars", each(kernel.scalars, scalar))
-      .raw("guards", each(kernel.guards, guard_json))
+      .raw("guards", each(kernel.guards, guard_json));
+  return object;
+}
+
+std::string kernel_json(const BuiltKernel& built) {
+  const sema::Kernel& kernel = *built.kernel;
+  return described(kernel)
       .raw("stages", each(built.stages, stage_json))
       .raw("variants",
            each(built.variants, [&](const BuiltVariant& v) { return variant_json(kernel, v); }))
@@ -195,6 +201,15 @@ std::string kernel_json(const BuiltKernel& built) {
 }
 
 }  // namespace
+
+std::string signature_json(const sema::Kernel& kernel) {
+  std::vector<std::string> order;
+  for (const sema::SignatureEntry& entry : kernel.signature) {
+    const auto id = static_cast<std::size_t>(entry.id);
+    order.push_back(entry.is_scalar ? kernel.scalars[id].name : kernel.tensors[id].name);
+  }
+  return described(kernel).raw("signature", strings(order)).text();
+}
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {
   return json_indented(JsonObject()
