@@ -34,6 +34,8 @@ std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view te
   }
   for (const syntax::Statement& statement : parsed.tree->statements) {
     outcomes.push_back(evaluate(parsed.tree, statement));
+    const auto& interrupted = session_->host.interrupted;
+    if (!outcomes.back().ok() && interrupted && interrupted()) break;
   }
   return outcomes;
 }
@@ -41,6 +43,35 @@ std::vector<Outcome> Evaluator::run(const std::string& name, std::string_view te
 Outcome Evaluator::evaluate(const std::shared_ptr<const syntax::Tree>& tree,
                             const syntax::Statement& statement) {
   return evaluate_statement(*session_, session_->main, tree, statement);
+}
+
+Outcome Evaluator::evaluate_expression(const std::string& name, std::string_view text,
+                                       const Bindings& bindings,
+                                       const std::map<std::string, std::int64_t>& sizes) {
+  const int file = session_->sources.add(name, text);
+  const syntax::Parsed parsed = syntax::parse(session_->sources, file);
+  Outcome failed;
+  failed.where = {file, 0, static_cast<std::uint32_t>(session_->sources[file].text.size())};
+  failed.diagnostics = parsed.diagnostics;
+  if (!parsed.diagnostics.ok()) return failed;
+  const auto& statements = parsed.tree->statements;
+  if (statements.size() == 1 && std::holds_alternative<syntax::Evaluate>(statements[0].node)) {
+    auto all = sizes;
+    all.insert(session_->options.sizes.begin(), session_->options.sizes.end());
+    std::swap(session_->options.sizes, all);
+    Outcome outcome =
+        evaluate_statement(*session_, session_->main, parsed.tree, statements[0], bindings);
+    std::swap(session_->options.sizes, all);
+    return outcome;
+  }
+  Diagnostic d;
+  d.code = "syntax";
+  d.message = "expected one expression, got " +
+              (statements.size() == 1 ? "another statement"
+                                      : std::to_string(statements.size()) + " statements");
+  d.primary = failed.where;
+  failed.diagnostics.add(std::move(d));
+  return failed;
 }
 
 void Evaluator::draw_for_tex(bool on) {

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "frontend/algebra/integers/facts.h"
@@ -80,6 +81,9 @@ struct Finding {
 
 struct Definition;
 
+// Names and what they stand for.
+using Bindings = std::vector<std::pair<std::string, Value>>;
+
 // The outcome of one statement.
 struct Outcome {
   Span where;
@@ -111,11 +115,18 @@ class Evaluator {
   Evaluator& operator=(const Evaluator&) = delete;
 
   // Parses and evaluates a whole text. Syntax errors come first, as an outcome of their own; the
-  // statements that parse are evaluated all the same.
+  // statements that parse are evaluated all the same, up to one that is interrupted.
   std::vector<Outcome> run(const std::string& name, std::string_view text, int first_line = 1);
   // One statement of a tree.
   Outcome evaluate(const std::shared_ptr<const syntax::Tree>& tree,
                    const syntax::Statement& statement);
+
+  // One expression, alone in its text, in which the names of `bindings` stand for their values,
+  // whatever else they name; `sizes` are dims of kernels that it calls, before those of the
+  // options. Error `syntax` for a text that is anything else. Nothing stays in force.
+  Outcome evaluate_expression(const std::string& name, std::string_view text,
+                              const Bindings& bindings = {},
+                              const std::map<std::string, std::int64_t>& sizes = {});
 
   // Draws pictures from here on for TeX, if `on`.
   void draw_for_tex(bool on);

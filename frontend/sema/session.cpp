@@ -230,6 +230,14 @@ std::string of_other_language(const std::string& name) {
 
 }  // namespace
 
+void inherit_guards(Session& session, const std::string& name, const Value& value, Span where) {
+  for (const Guard& guard : value.guards) {
+    if (session.facts.rules_out(guard)) ruled_out(session.facts, name, guard, where);
+    session.facts.raise(guard);
+    session.inherited.push_back(guard);
+  }
+}
+
 Value look_up(Session& session, Frame& frame, const std::string& name, Span where) {
   for (auto local = frame.locals.rbegin(); local != frame.locals.rend(); ++local) {
     if (local->first == name) return local->second;
@@ -260,11 +268,7 @@ Value look_up(Session& session, Frame& frame, const std::string& name, Span wher
     fail("unknown-name", "nothing is called " + name, where, {}, std::move(notes));
   }
   if (!entry->value) throw Poisoned{};
-  for (const Guard& guard : entry->value->guards) {
-    if (session.facts.rules_out(guard)) ruled_out(session.facts, name, guard, where);
-    session.facts.raise(guard);
-    session.inherited.push_back(guard);
-  }
+  inherit_guards(session, name, *entry->value, where);
   return *entry->value;
 }
 

@@ -55,7 +55,7 @@ class Module {
 // Where an expression stands: the tree, the names of its file, and the local names, innermost last.
 struct Frame {
   Closure closure;
-  std::vector<std::pair<std::string, Value>> locals;
+  Bindings locals;
   std::vector<std::string> indices{};  // the locals that are index parameters of a def
 
   const syntax::Tree& tree() const { return *closure.tree; }
@@ -146,6 +146,9 @@ std::vector<Predicate> conjuncts(const Predicate& condition);
 // The truth value of a condition; error `operand-kind` for other kinds.
 Predicate as_condition(const Value& value, Span where);
 
+// The guards of a named value become those of what uses it; error `refuted` for one that cannot
+// hold.
+void inherit_guards(Session& session, const std::string& name, const Value& value, Span where);
 // The name's value, seen from the frame; error `unknown-name` with a near name.
 Value look_up(Session& session, Frame& frame, const std::string& name, Span where);
 // Returns the expression that made the value of a bare name, followed through `let b = a`. Returns

@@ -19,9 +19,11 @@ namespace {
 class StatementEvaluation {
  public:
   StatementEvaluation(Session& session, const std::shared_ptr<Module>& module,
-                      const std::shared_ptr<const syntax::Tree>& tree, Outcome& outcome)
+                      const std::shared_ptr<const syntax::Tree>& tree, Outcome& outcome,
+                      const Bindings& locals)
       : session_(session), module_(module), outcome_(outcome) {
     frame_.closure = {tree, module, module->generation()};
+    frame_.locals = locals;
   }
 
   void operator()(const syntax::Let& s) {
@@ -214,6 +216,8 @@ class StatementEvaluation {
   // The value with the guards that it was raised under.
   Value guarded(syntax::ExpressionId id) {
     GuardScope scope(session_.facts);
+    for (const auto& [name, local] : frame_.locals)
+      inherit_guards(session_, name, local, outcome_.where);
     Value value = evaluate(session_, frame_, id);
     for (const Guard& guard : scope.guards()) {
       bool known = std::find(value.guards.begin(), value.guards.end(), guard) != value.guards.end();
@@ -355,7 +359,7 @@ std::vector<syntax::Identifier> defined_names(const syntax::Statement& statement
 
 Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& module,
                            const std::shared_ptr<const syntax::Tree>& tree,
-                           const syntax::Statement& statement) {
+                           const syntax::Statement& statement, const Bindings& locals) {
   Outcome outcome;
   outcome.where = statement.span;
   Outcome* outer = std::exchange(session.outcome, &outcome);
@@ -370,7 +374,7 @@ Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& modu
   });
   try {
     GuardScope scope(session.facts);
-    StatementEvaluation evaluation(session, module, tree, outcome);
+    StatementEvaluation evaluation(session, module, tree, outcome, locals);
     std::visit(evaluation, statement.node);
     evaluation.report_guards();
     for (const syntax::Identifier& name : defined_names(statement))

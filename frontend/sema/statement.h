@@ -8,11 +8,11 @@
 
 namespace lay::sema {
 
-// Evaluates one statement with the names of `module`; everything that goes wrong ends up in the
-// outcome.
+// Evaluates one statement with the names of `module`, before which `locals` are looked at;
+// everything that goes wrong ends up in the outcome.
 Outcome evaluate_statement(Session& session, const std::shared_ptr<Module>& module,
                            const std::shared_ptr<const syntax::Tree>& tree,
-                           const syntax::Statement& statement);
+                           const syntax::Statement& statement, const Bindings& locals = {});
 
 // `use`: the names of a library or file, as a record under its own name and each by itself
 // (use.cpp).
