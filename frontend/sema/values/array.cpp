@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "frontend/algebra/memory/convert.h"
 #include "frontend/algebra/support/refusal.h"
@@ -12,7 +13,7 @@ namespace lay::sema {
 namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 33;
-std::atomic<std::int64_t> live_bytes = 0;
+constinit thread_local const ArrayLimit* in_force = nullptr;
 
 template <typename T>
 T read(const std::vector<std::byte>& bytes, std::int64_t i) {
@@ -71,6 +72,33 @@ std::optional<std::int64_t> elements_of(const std::vector<std::int64_t>& shape) 
   return n;
 }
 
+struct ArrayLimit::Count {
+  std::int64_t most = kMostBytes;
+  std::atomic<std::int64_t> alive{0};
+
+  // Returns true, and counts the bytes, if they still fit.
+  bool take(std::int64_t bytes) {
+    std::int64_t now = alive;
+    while (bytes <= most - now)
+      if (alive.compare_exchange_weak(now, now + bytes)) return true;
+    return false;
+  }
+  std::string text() const {
+    return most == kMostBytes ? "8 GiB" : std::to_string(most) + " bytes";
+  }
+};
+
+ArrayLimit::ArrayLimit(std::int64_t most) : count_(std::make_shared<Count>()) {
+  count_->most = std::min(most, kMostBytes);
+}
+
+ArrayLimit::InForce::InForce(const ArrayLimit& limit)
+    : before_(std::exchange(sema::in_force, &limit)) {}
+
+ArrayLimit::InForce::~InForce() {
+  sema::in_force = before_;
+}
+
 Array Array::make(ElementType element, std::vector<std::int64_t> shape) {
   Array a;
   a.element = element;
@@ -81,17 +109,15 @@ Array Array::make(ElementType element, std::vector<std::int64_t> shape) {
     throw refusal("limit",
                   "an array of more than 2^33 bytes: all arrays together take at most 8 GiB");
   const std::int64_t n = *elements * width;
-  if (live_bytes + n > kMostBytes) {
+  static const ArrayLimit of_process(kMostBytes);
+  const std::shared_ptr<ArrayLimit::Count> count = (in_force ? *in_force : of_process).count_;
+  if (!count->take(n))
     throw refusal("limit", "an array of " + std::to_string(n) +
-                               " bytes: all arrays together take at most 8 GiB");
-  }
-  live_bytes += n;
+                               " bytes: all arrays together take at most " + count->text());
+  const std::shared_ptr<void> counted(nullptr, [count, n](void*) { count->alive -= n; });
   a.bytes = std::shared_ptr<std::vector<std::byte>>(
       new std::vector<std::byte>(static_cast<std::size_t>(n)),
-      [n](const std::vector<std::byte>* freed) {
-        live_bytes -= n;
-        delete freed;
-      });
+      [counted](const std::vector<std::byte>* freed) { delete freed; });
   return a;
 }
 

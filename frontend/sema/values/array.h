@@ -28,7 +28,8 @@ struct Array {
   std::vector<std::int64_t> shape;  // empty: one number
   std::shared_ptr<std::vector<std::byte>> bytes;
 
-  // Zeros. Throws Refusal "limit" if all arrays alive would take more than 2^33 bytes.
+  // Zeros. Throws Refusal "limit" if all arrays alive would take more bytes than the limit that is
+  // in force (ArrayLimit).
   static Array make(ElementType element, std::vector<std::int64_t> shape);
 
   std::int64_t size() const;  // the number of elements
@@ -46,6 +47,30 @@ struct Array {
 
   // "f32 (2,3) [[0.5, 1, ...], ...]": the shape and the first elements.
   std::string to_string() const;
+};
+
+// The most bytes of arrays alive at once. The arrays that a thread makes while a limit is in force
+// there count in it until they are gone; those of other threads in the limit of the process, 2^33.
+class ArrayLimit {
+ public:
+  explicit ArrayLimit(std::int64_t most);
+
+  class InForce {
+   public:
+    explicit InForce(const ArrayLimit& limit);
+    ~InForce();
+    InForce(const InForce&) = delete;
+    InForce& operator=(const InForce&) = delete;
+
+   private:
+    const ArrayLimit* before_;
+  };
+
+ private:
+  friend struct Array;
+  struct Count;
+  // Shared with the arrays, which may live longer than the limit.
+  std::shared_ptr<Count> count_;
 };
 
 // The number of elements of the shape; nothing beyond 2^63. An extent of 0 makes it 0, whatever the
