@@ -25,7 +25,10 @@ install(EXPORT Lay NAMESPACE Lay:: FILE LayTargets.cmake DESTINATION ${package})
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/LayConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES cmake/package/LayConfig.cmake
+configure_package_config_file(cmake/package/LayConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/generated/LayConfig.cmake INSTALL_DESTINATION ${package}
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+install(FILES ${PROJECT_BINARY_DIR}/generated/LayConfig.cmake
   ${PROJECT_BINARY_DIR}/generated/LayConfigVersion.cmake DESTINATION ${package})
 install(FILES ${generated}/lay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${generated}/lay DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -67,6 +67,11 @@ if(NOT ANTLR4_STATIC_RUNTIME)
   message(FATAL_ERROR "libantlr4-runtime.a was not found; ${antlr_hint}")
 endif()
 
+# A shared library cannot take the static one in, whose code is not position-independent: a target
+# with the property LAY_SHARED_ANTLR is linked to the shared runtime.
+find_library(ANTLR4_SHARED_RUNTIME NAMES antlr4-runtime HINTS ${ANTLR4_LIB_DIR}
+             DOC "the shared ANTLR C++ runtime")
+
 # The runtime's main header without the one for interpreted grammars, which clang refuses (it
 # default-constructs a class with const members) and which nothing here uses. It stands before the
 # original in the include path.
@@ -82,6 +87,8 @@ target_include_directories(lay_grammar SYSTEM
   PUBLIC ${PROJECT_BINARY_DIR}/generated ${ANTLR4_INCLUDE_DIR})
 target_include_directories(lay_grammar PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(lay_grammar PRIVATE -w -fno-char8_t -O1)
-target_link_libraries(lay_grammar PUBLIC ${ANTLR4_STATIC_RUNTIME} Threads::Threads)
+set(is_shared $<BOOL:$<TARGET_PROPERTY:LAY_SHARED_ANTLR>>)
+target_link_libraries(lay_grammar PUBLIC
+  $<IF:${is_shared},${ANTLR4_SHARED_RUNTIME},${ANTLR4_STATIC_RUNTIME}> Threads::Threads)
 
 target_link_libraries(lay_syntax PRIVATE lay_grammar)

@@ -2,6 +2,12 @@
 
 find_package(Threads REQUIRED)
 
+# The same objects make the command and `liblay`, which may be shared and shows the names of its C
+# interface alone (cmake/liblay.cmake).
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
 add_library(lay_options INTERFACE)
 target_include_directories(lay_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(lay_options INTERFACE

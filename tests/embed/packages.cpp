@@ -276,23 +276,23 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   const TemporaryFolder folder;
   lay::test::put(folder / "linear.lay", snippet("lay"));
   lay::test::build_bundle(folder / "kernels", "", folder / "linear.lay");
-  lay::test::put(folder / "app.c", snippet("c"));
+  lay::test::put(folder / "app.c", snippet("c", 0, 2));
   lay::test::put(folder / "CMakeLists.txt",
                  "cmake_minimum_required(VERSION 3.18)\nproject(app LANGUAGES C)\n"
                  "add_executable(app app.c)\n" +
-                     snippet("cmake", 0, 2));
+                     snippet("cmake", 0, 3));
   const std::string in = "cd " + folder.path().string() + " && ";
   const Ran made = shell(in + "cmake -B build . && cmake --build build");
   INFO(made.out);
   REQUIRE(made.code == 0);
-  require_runs(folder / "build/app", snippet("text"));
-  lay::test::put(folder / "CMakeLists.txt", snippet("cmake", 1, 2));
+  require_runs(folder / "build/app", snippet("text", 0, 3));
+  lay::test::put(folder / "CMakeLists.txt", snippet("cmake", 1, 3));
   install(folder, "lay");
   const Ran whole = shell(with_fakes(folder) +
                           "cmake -B whole . -DCMAKE_PREFIX_PATH=$PWD/lay && cmake --build whole");
   INFO(whole.out);
   REQUIRE(whole.code == 0);
-  require_runs(folder / "whole/app", snippet("text"));
+  require_runs(folder / "whole/app", snippet("text", 0, 3));
   lay::test::put(folder / "app.py", snippet("python"));
   require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
 }

@@ -28,7 +28,7 @@ std::map<std::string, std::string> codes_in_sources() {
   const std::regex named(
       R"rx((?:\b(?:fail|refusal|refuse|complain|error|report|problem|wrong)\(\s*|\bproblems_?\.push_back\(\s*\{\s*|\bProblem\{\s*|\bcode = )"([a-z]+(?:-[a-z0-9]+)*)"\s*[,;])rx");
   std::map<std::string, std::string> codes;
-  for (const char* folder : {"frontend", "backend", "runtime"})
+  for (const char* folder : {"frontend", "backend", "runtime", "liblay"})
     for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
       const std::string path = fs::relative(entry.path(), source_root()).string();
@@ -82,7 +82,7 @@ TEST_CASE("every code that a source names is registered") {
 
 TEST_CASE("every registered code is named once, used by a source, and has a page") {
   std::string sources;
-  for (const char* folder : {"frontend", "backend", "runtime"})
+  for (const char* folder : {"frontend", "backend", "runtime", "liblay"})
     for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder))
       if (entry.path().extension() == ".cpp" && entry.path().filename() != "error_codes.cpp")
         sources += slurp(entry.path());

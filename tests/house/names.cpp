@@ -29,7 +29,8 @@ void add_page(const TextFile& page, std::vector<Prose>& all) {
 
 std::vector<Prose> prose() {
   std::vector<Prose> all;
-  for (const TextFile& file : files_in({"frontend", "backend", "runtime", "tests"}, {".h", ".cpp"}))
+  for (const TextFile& file :
+       files_in({"frontend", "backend", "runtime", "liblay", "tests"}, {".h", ".cpp"}))
     for (const SourceLine& line : source_lines(file))
       if (!line.comment.empty())
         all.push_back({file.path + ":" + std::to_string(line.number), line.comment});
@@ -65,8 +66,9 @@ std::vector<std::string> path_words(const std::string& text) {
 // (CODE.lay) and paths of other machines (/usr/..., ~/..., build/...) do not.
 bool names_a_path(const std::string& word) {
   static const std::set<std::string> endings = {".h", ".cpp", ".md", ".cmake", ".sh", ".g4"};
-  static const std::set<std::string> roots = {"frontend", "backend", "runtime", "tests",   "docs",
-                                              "stdlib",   "cmake",   "grammar", "examples"};
+  static const std::set<std::string> roots = {"frontend", "backend", "runtime", "liblay",
+                                              "tests",    "docs",    "stdlib",  "cmake",
+                                              "grammar",  "examples"};
   if (word.find_first_of("*<${~") != std::string::npos || word.front() == '/' ||
       word.front() == '.' || word.front() == '-')
     return false;
@@ -129,7 +131,8 @@ std::set<std::string> words_of_code() {
   const auto add = [&](const std::string& text) {
     for (std::string& word : words_of(text)) words.insert(std::move(word));
   };
-  for (const TextFile& file : files_in({"frontend", "backend", "runtime", "tests"}, {".h", ".cpp"}))
+  for (const TextFile& file :
+       files_in({"frontend", "backend", "runtime", "liblay", "tests"}, {".h", ".cpp"}))
     if (file.path != "tests/house/names.cpp")
       for (const SourceLine& line : source_lines(file)) add(line.code);
   for (const TextFile& file : files_in(

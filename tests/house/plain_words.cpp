@@ -113,7 +113,8 @@ std::vector<const OldWord*> found_in(const std::string& line) {
 // Enumerations whose text holds all of the words, as "file: enum class Verdict ...".
 std::vector<std::string> enumerations_of(const std::vector<std::string>& words) {
   std::vector<std::string> found;
-  for (const TextFile& file : files_in({"frontend", "backend", "runtime"}, {".h", ".cpp"})) {
+  for (const TextFile& file :
+       files_in({"frontend", "backend", "runtime", "liblay"}, {".h", ".cpp"})) {
     std::string code;
     for (const SourceLine& line : source_lines(file)) code += line.code + "\n";
     for (std::size_t at = code.find("enum class"); at != std::string::npos;

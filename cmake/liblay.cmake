@@ -1,0 +1,49 @@
+# The C library, shared (liblay.so) and static (liblay.a): both show the names of
+# liblay/include/lay/lay.h alone, so that a program may hold another ANTLR, or another Lay.
+#
+# The static one is a single object, linked from all that the functions need, in which every other
+# name has become local. A program links the C++ library beside it, in whatever version it has.
+
+set(liblay_names ${PROJECT_SOURCE_DIR}/liblay/lay.map)
+
+if(ANTLR4_SHARED_RUNTIME)
+  add_library(lay_shared SHARED $<TARGET_OBJECTS:lay_liblay>)
+  target_link_libraries(lay_shared PRIVATE lay_runtime)
+  target_link_options(lay_shared PRIVATE -Wl,--version-script=${liblay_names})
+  if(NOT LAY_SANITIZE)
+    target_link_options(lay_shared PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(lay_shared PROPERTIES
+    LINKER_LANGUAGE CXX OUTPUT_NAME lay VERSION ${PROJECT_VERSION} SOVERSION 1
+    EXPORT_NAME liblay INSTALL_RPATH "$ORIGIN" LINK_DEPENDS ${liblay_names}
+    LAY_SHARED_ANTLR ON)
+  target_include_directories(lay_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  install(TARGETS lay_shared EXPORT Lay)
+else()
+  message(STATUS "no shared ANTLR runtime: liblay is built as a static library alone")
+endif()
+
+if(NOT LAY_SANITIZE)
+  add_executable(lay_object $<TARGET_OBJECTS:lay_liblay>)
+  target_link_libraries(lay_object PRIVATE lay_runtime)
+  target_link_options(lay_object PRIVATE -r -nostdlib -Wl,--force-group-allocation)
+  set_target_properties(lay_object PROPERTIES LINKER_LANGUAGE CXX SUFFIX .o)
+  set(static ${PROJECT_BINARY_DIR}/liblay.a)
+  add_custom_command(TARGET lay_object POST_BUILD
+    # Only what is global or weak becomes local: names that are unique in a process are made weak
+    # before.
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* $<TARGET_FILE:lay_object>
+    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=lay_* $<TARGET_FILE:lay_object>
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${static}
+    COMMAND ${CMAKE_AR} crD ${static} $<TARGET_FILE:lay_object>
+    COMMAND ${CMAKE_RANLIB} -D ${static}
+    BYPRODUCTS ${static} VERBATIM)
+  install(FILES ${static} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
+install(DIRECTORY liblay/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(RELATIVE_PATH from_pc_to_include
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+configure_file(cmake/package/lay.pc.in ${PROJECT_BINARY_DIR}/generated/lay.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/lay.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "frontend/algebra/support/refusal.h"
+#include "frontend/picture/render.h"
+#include "liblay/objects.h"
+#include "runtime/commands/check_json.h"
+#include "runtime/commands/line_answers.h"
+#include "runtime/commands/script.h"
+#include "runtime/execute/host.h"
+#include "runtime/io/value_json.h"
+
+namespace lay::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the program's statements ask of the world, as far as the context's options allow it.
+sema::Host host_of(ProgramState& state) {
+  const Settings& settings = state.context->settings();
+  const auto print = [&state](const std::string& text) {
+    if (state.is_answering)
+      state.printed += text + "\n";
+    else if (const auto& to = state.context->settings().print)
+      to(text);
+  };
+  sema::Host host = runtime::make_host(print, settings.folder.value_or("."));
+  host.interrupted = [&state] { return state.context->is_stopped(); };
+  if (settings.folder) {
+    const auto inside = [folder = fs::path(*settings.folder)](const std::string& path) {
+      return (folder / path).string();
+    };
+    host.load = [load = std::move(host.load), inside](const std::string& path) {
+      return load(inside(path));
+    };
+    host.save = [save = std::move(host.save), inside](const std::string& path,
+                                                      const sema::Array& array) {
+      save(inside(path), array);
+    };
+  } else {
+    host.load = nullptr;
+    host.save = nullptr;
+    host.read = nullptr;
+  }
+  if (settings.read)
+    host.read = [read = settings.read, other = std::move(host.read)](const std::string& name) {
+      if (std::optional<std::string> text = read(name)) {
+        if (text->size() <= runtime::most_script_bytes) return std::move(*text);
+        throw refusal("file", "`" + name + "` has more than " +
+                                  std::to_string(runtime::most_script_bytes) + " bytes");
+      }
+      if (other) return other(name);
+      throw refusal("file", "there is no file `" + name + "`");
+    };
+  return host;
+}
+
+runtime::ProgramOptions options_of(ProgramState& state, sema::Options evaluation) {
+  runtime::ProgramOptions options;
+  options.evaluation = std::move(evaluation);
+  options.on = state.context->settings().machine;
+  options.log = state.context->settings().log;
+  options.host.interrupted = [&state] { return state.context->is_stopped(); };
+  options.host.progress = false;
+  return options;
+}
+
+// A statement of the last text, as lay_program_statements_json shows it.
+std::string statement_json(const ProgramState& state, const sema::Outcome& outcome) {
+  const Sources& sources = state.program.sources;
+  runtime::JsonObject object;
+  if (outcome.where.known()) {
+    const Position at = sources.position(outcome.where);
+    object.integer("line", at.line).integer("column", at.column);
+  }
+  object.boolean("ok", outcome.ok());
+  std::vector<std::string> names, findings;
+  for (const std::string& name : outcome.names) names.push_back(runtime::json_string(name));
+  for (const sema::Finding& finding : outcome.findings)
+    findings.push_back(runtime::finding_json(sources, finding));
+  object.raw("names", runtime::json_array(names));
+  if (outcome.value) {
+    runtime::JsonObject value;
+    runtime::describe(value, seen(state, *outcome.value));
+    object.raw("value", value.text());
+  }
+  return object.raw("findings", runtime::json_array(findings)).text();
+}
+
+// While it lives, what the program prints is kept for an answer.
+class Answering {
+ public:
+  explicit Answering(ProgramState& state) : state_(state) { state_.is_answering = true; }
+  ~Answering() { state_.is_answering = false; }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  ProgramState& state_;
+};
+
+void add_diagnostics(ProgramState& state, const sema::Outcome& outcome) {
+  state.context->add(&state.program.sources, outcome.diagnostics);
+  if (outcome.poisoned && outcome.diagnostics.ok()) {
+    Diagnostic d;
+    d.code = "poisoned";
+    d.message = "this needs a name whose own statement failed";
+    d.primary = outcome.where;
+    state.context->add(&state.program.sources, d);
+  }
+}
+
+}  // namespace
+
+ProgramState::ProgramState(ContextPtr of, sema::Options options)
+    : context(std::move(of)), program(host_of(*this), options_of(*this, std::move(options))) {}
+
+sema::Value seen(const ProgramState& state, const sema::Value& value) {
+  sema::Value shown = state.program.evaluator.settled(value);
+  shown.guards = state.program.evaluator.simplified(value.guards);
+  return shown;
+}
+
+std::map<std::string, std::int64_t> sizes_of(const lay_size* sizes, std::size_t count) {
+  std::map<std::string, std::int64_t> numbers;
+  if (count > 0) require(sizes, "sizes");
+  for (std::size_t i = 0; i < count; ++i) {
+    require(sizes[i].name, "sizes[].name");
+    numbers[sizes[i].name] = sizes[i].value;
+  }
+  return numbers;
+}
+
+}  // namespace lay::api
+
+using namespace lay::api;
+using namespace lay;
+
+lay_result lay_program_new(lay_context* context, const lay_program_options* options,
+                           lay_program** program) {
+  if (!context) return LAY_RESULT_MISUSE;
+  return guarded(context->context, nullptr, [&] {
+    require(program, "program");
+    *program = nullptr;
+    sema::Options evaluation;
+    if (options) {
+      if (options->size != sizeof(lay_program_options))
+        throw Misuse{"`options->size` is not sizeof(lay_program_options)"};
+      evaluation.mode = options->check ? sema::Mode::check : sema::Mode::run;
+      evaluation.sizes = sizes_of(options->sizes, options->size_count);
+    }
+    auto state = std::make_shared<ProgramState>(context->context, std::move(evaluation));
+    *program = new lay_program{std::move(state), {}, {}, {}};
+  });
+}
+
+void lay_program_free(lay_program* program) {
+  delete program;
+}
+
+lay_result lay_program_run(lay_program* program, const char* name, const char* text,
+                           size_t length) {
+  if (!program) return LAY_RESULT_MISUSE;
+  ProgramState& state = *program->state;
+  return guarded(state.context, &state.program.sources, [&] {
+    require(name, "name");
+    require(text, "text");
+    program->statements.reset();
+    state.outcomes.clear();
+    if (length > runtime::most_script_bytes)
+      throw refusal("file", std::string("`") + name + "` has more than " +
+                                std::to_string(runtime::most_script_bytes) + " bytes");
+    state.outcomes = state.program.evaluator.run(name, std::string_view(text, length));
+    for (const sema::Outcome& outcome : state.outcomes) add_diagnostics(state, outcome);
+  });
+}
+
+const char* lay_program_statements_json(lay_program* program) {
+  if (!program) return nullptr;
+  return kept_text(program->statements, [&] {
+    std::vector<std::string> all;
+    for (const sema::Outcome& outcome : program->state->outcomes)
+      if (outcome.where.known()) all.push_back(statement_json(*program->state, outcome));
+    return runtime::json_array(all);
+  });
+}
+
+lay_result lay_program_evaluate(lay_program* program, const char* expression,
+                                const lay_binding* bindings, size_t count, lay_value** value) {
+  if (!program) return LAY_RESULT_MISUSE;
+  ProgramState& state = *program->state;
+  return guarded(state.context, &state.program.sources, [&] {
+    require(value, "value");
+    *value = nullptr;
+    require(expression, "expression");
+    if (count > 0) require(bindings, "bindings");
+    sema::Bindings bound;
+    for (std::size_t i = 0; i < count; ++i) {
+      require(bindings[i].name, "bindings[].name");
+      bound.emplace_back(bindings[i].name,
+                         value_for(program->state, bindings[i].value, "bindings[].value"));
+    }
+    const sema::Outcome outcome =
+        state.program.evaluator.evaluate_expression("<expression>", expression, bound);
+    add_diagnostics(state, outcome);
+    if (outcome.ok() && outcome.value)
+      *value = new_value(state.context, program->state, seen(state, *outcome.value));
+  });
+}
+
+lay_result lay_program_define(lay_program* program, const char* name, const lay_value* value) {
+  if (!program) return LAY_RESULT_MISUSE;
+  ProgramState& state = *program->state;
+  return guarded(state.context, &state.program.sources, [&] {
+    require(name, "name");
+    const sema::Value& defined = value_for(program->state, value, "value");
+    // A name is one that an expression can say.
+    const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    const std::string_view word = name;
+    if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) != 0 ||
+        !std::all_of(word.begin(), word.end(), is_part))
+      throw Misuse{"`name` is no name: expected letters, digits and `_`, with no digit in front"};
+    state.program.evaluator.define(name, defined);
+  });
+}
+
+lay_result lay_program_answer(lay_program* program, const char* line, int32_t number,
+                              const char** json) {
+  if (!program) return LAY_RESULT_MISUSE;
+  ProgramState& state = *program->state;
+  return guarded(state.context, &state.program.sources, [&] {
+    require(json, "json");
+    *json = nullptr;
+    require(line, "line");
+    const Answering answering(state);
+    runtime::LineAnswers answers(state.program, state.printed);
+    program->answer = answers.answer(line, number);
+    *json = program->answer.c_str();
+    for (const sema::Outcome& outcome : answers.outcomes()) add_diagnostics(state, outcome);
+  });
+}
