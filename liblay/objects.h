@@ -11,6 +11,7 @@
 
 #include "backend/plan/plan.h"
 #include "backend/target/target.h"
+#include "frontend/picture/render.h"
 #include "liblay/context.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/execute/program.h"
@@ -22,6 +23,8 @@ struct ProgramState {
   ProgramState(ContextPtr of, sema::Options options);
 
   ContextPtr context;
+  // Where pictures are kept that a call asked for; null: they are printed as text.
+  std::vector<picture::Picture>* pictures = nullptr;
   // What an answer prints is kept for it; anything else is the callback's.
   std::string printed;
   bool is_answering = false;
@@ -50,7 +53,7 @@ std::map<std::string, std::int64_t> sizes_of(const lay_size* sizes, std::size_t 
 struct lay_program {
   lay::api::ProgramPtr state;
   std::optional<std::string> statements;
-  std::string answer;
+  std::string answer, picture, verdict;
   std::vector<std::string> kernel_names;
 };
 

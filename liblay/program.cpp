@@ -4,10 +4,11 @@
 #include <utility>
 
 #include "frontend/algebra/support/refusal.h"
-#include "frontend/picture/render.h"
 #include "liblay/objects.h"
 #include "runtime/commands/check_json.h"
 #include "runtime/commands/line_answers.h"
+#include "runtime/commands/pictures/pictures.h"
+#include "runtime/commands/report.h"
 #include "runtime/commands/script.h"
 #include "runtime/execute/host.h"
 #include "runtime/io/value_json.h"
@@ -27,6 +28,12 @@ sema::Host host_of(ProgramState& state) {
       to(text);
   };
   sema::Host host = runtime::make_host(print, settings.folder.value_or("."));
+  host.show = [&state, as_text = std::move(host.show)](const picture::Picture& picture) {
+    if (state.pictures)
+      state.pictures->push_back(picture);
+    else
+      as_text(picture);
+  };
   host.interrupted = [&state] { return state.context->is_stopped(); };
   if (settings.folder) {
     const auto inside = [folder = fs::path(*settings.folder)](const std::string& path) {
@@ -101,6 +108,49 @@ class Answering {
   ProgramState& state_;
 };
 
+// While it lives, the pictures of the program are kept.
+class Drawing {
+ public:
+  Drawing(ProgramState& state, bool for_tex) : state_(state) {
+    state_.pictures = &pictures_;
+    state_.program.evaluator.draw_for_tex(for_tex);
+  }
+  ~Drawing() {
+    state_.program.evaluator.draw_for_tex(false);
+    state_.pictures = nullptr;
+  }
+  Drawing(const Drawing&) = delete;
+  Drawing& operator=(const Drawing&) = delete;
+
+  const std::vector<picture::Picture>& pictures() const { return pictures_; }
+
+ private:
+  ProgramState& state_;
+  std::vector<picture::Picture> pictures_;
+};
+
+// The verdict on a claim, with what the diagnostic of a refuted one says.
+std::string verdict_json(const Sources& sources, const sema::Finding& finding,
+                         const Diagnostics& diagnostics) {
+  runtime::JsonObject object, witness;
+  object.string("verdict", runtime::verdict_word(finding));
+  object.string("claim", runtime::finding_claim(sources, finding));
+  std::string text;
+  for (const Diagnostic& d : diagnostics.list()) {
+    for (const auto& [name, json] : d.witness) witness.raw(name, json);
+    text += render(sources, d);
+  }
+  if (diagnostics.list().empty())
+    for (const auto& [name, value] : finding.breaks) witness.integer(name, value);
+  std::vector<std::string> deciding;
+  for (const std::string& condition : finding.decided_by)
+    deciding.push_back(runtime::json_string(condition));
+  return object.raw("witness", witness.text())
+      .raw("decided_by", runtime::json_array(deciding))
+      .string("text", text)
+      .text();
+}
+
 void add_diagnostics(ProgramState& state, const sema::Outcome& outcome) {
   state.context->add(&state.program.sources, outcome.diagnostics);
   if (outcome.poisoned && outcome.diagnostics.ok()) {
@@ -110,6 +160,18 @@ void add_diagnostics(ProgramState& state, const sema::Outcome& outcome) {
     d.primary = outcome.where;
     state.context->add(&state.program.sources, d);
   }
+}
+
+// What the names of a call stand for.
+sema::Bindings bound_names(const ProgramPtr& state, const lay_binding* bindings,
+                           std::size_t count) {
+  if (count > 0) require(bindings, "bindings");
+  sema::Bindings bound;
+  for (std::size_t i = 0; i < count; ++i) {
+    require(bindings[i].name, "bindings[].name");
+    bound.emplace_back(bindings[i].name, value_for(state, bindings[i].value, "bindings[].value"));
+  }
+  return bound;
 }
 
 }  // namespace
@@ -152,7 +214,7 @@ lay_result lay_program_new(lay_context* context, const lay_program_options* opti
       evaluation.sizes = sizes_of(options->sizes, options->size_count);
     }
     auto state = std::make_shared<ProgramState>(context->context, std::move(evaluation));
-    *program = new lay_program{std::move(state), {}, {}, {}};
+    *program = new lay_program{std::move(state), {}, {}, {}, {}, {}};
   });
 }
 
@@ -195,18 +257,57 @@ lay_result lay_program_evaluate(lay_program* program, const char* expression,
     require(value, "value");
     *value = nullptr;
     require(expression, "expression");
-    if (count > 0) require(bindings, "bindings");
-    sema::Bindings bound;
-    for (std::size_t i = 0; i < count; ++i) {
-      require(bindings[i].name, "bindings[].name");
-      bound.emplace_back(bindings[i].name,
-                         value_for(program->state, bindings[i].value, "bindings[].value"));
-    }
+    const sema::Bindings bound = bound_names(program->state, bindings, count);
     const sema::Outcome outcome =
         state.program.evaluator.evaluate_expression("<expression>", expression, bound);
     add_diagnostics(state, outcome);
     if (outcome.ok() && outcome.value)
       *value = new_value(state.context, program->state, seen(state, *outcome.value));
+  });
+}
+
+lay_result lay_program_prove(lay_program* program, const char* claim, const lay_binding* bindings,
+                             size_t count, const char** json) {
+  if (!program) return LAY_RESULT_MISUSE;
+  ProgramState& state = *program->state;
+  return guarded(state.context, &state.program.sources, [&] {
+    require(json, "json");
+    *json = nullptr;
+    require(claim, "claim");
+    const sema::Outcome outcome = state.program.evaluator.prove_expression(
+        "<claim>", claim, bound_names(program->state, bindings, count));
+    const auto asked =
+        std::find_if(outcome.findings.begin(), outcome.findings.end(),
+                     [](const sema::Finding& finding) { return finding.origin == "prove"; });
+    if (asked == outcome.findings.end()) return add_diagnostics(state, outcome);
+    program->verdict = verdict_json(state.program.sources, *asked, outcome.diagnostics);
+    *json = program->verdict.c_str();
+  });
+}
+
+lay_result lay_program_show(lay_program* program, const char* expression,
+                            const lay_binding* bindings, size_t count, const char* form,
+                            const char** picture, size_t* bytes) {
+  if (!program) return LAY_RESULT_MISUSE;
+  ProgramState& state = *program->state;
+  return guarded(state.context, &state.program.sources, [&] {
+    require(picture, "picture");
+    require(bytes, "bytes");
+    *picture = nullptr;
+    *bytes = 0;
+    require(expression, "expression");
+    require(form, "form");
+    const auto drawn_as = runtime::picture_form(form);
+    if (!drawn_as) throw Misuse{"`form` is none of text, svg, png, html and tex"};
+    const sema::Bindings bound = bound_names(program->state, bindings, count);
+    Drawing drawing(state, *drawn_as == runtime::PictureForm::tex);
+    const sema::Outcome outcome =
+        state.program.evaluator.show_expression("<expression>", expression, bound);
+    add_diagnostics(state, outcome);
+    if (!outcome.ok()) return;
+    program->picture = runtime::rendered(drawing.pictures(), *drawn_as);
+    *picture = program->picture.c_str();
+    *bytes = program->picture.size();
   });
 }
 

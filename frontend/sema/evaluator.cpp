@@ -45,25 +45,21 @@ Outcome Evaluator::evaluate(const std::shared_ptr<const syntax::Tree>& tree,
   return evaluate_statement(*session_, session_->main, tree, statement);
 }
 
-Outcome Evaluator::evaluate_expression(const std::string& name, std::string_view text,
-                                       const Bindings& bindings,
-                                       const std::map<std::string, std::int64_t>& sizes) {
-  const int file = session_->sources.add(name, text);
-  const syntax::Parsed parsed = syntax::parse(session_->sources, file);
+namespace {
+
+// Evaluates the one statement of a text, which is a `Node`; error `syntax` for another text.
+template <class Node>
+Outcome evaluate_alone(Session& session, const std::string& name, std::string_view text,
+                       const Bindings& bindings) {
+  const int file = session.sources.add(name, text);
+  const syntax::Parsed parsed = syntax::parse(session.sources, file);
   Outcome failed;
-  failed.where = {file, 0, static_cast<std::uint32_t>(session_->sources[file].text.size())};
+  failed.where = {file, 0, static_cast<std::uint32_t>(session.sources[file].text.size())};
   failed.diagnostics = parsed.diagnostics;
   if (!parsed.diagnostics.ok()) return failed;
   const auto& statements = parsed.tree->statements;
-  if (statements.size() == 1 && std::holds_alternative<syntax::Evaluate>(statements[0].node)) {
-    auto all = sizes;
-    all.insert(session_->options.sizes.begin(), session_->options.sizes.end());
-    std::swap(session_->options.sizes, all);
-    Outcome outcome =
-        evaluate_statement(*session_, session_->main, parsed.tree, statements[0], bindings);
-    std::swap(session_->options.sizes, all);
-    return outcome;
-  }
+  if (statements.size() == 1 && std::holds_alternative<Node>(statements[0].node))
+    return evaluate_statement(session, session.main, parsed.tree, statements[0], bindings);
   Diagnostic d;
   d.code = "syntax";
   d.message = "expected one expression, got " +
@@ -72,6 +68,29 @@ Outcome Evaluator::evaluate_expression(const std::string& name, std::string_view
   d.primary = failed.where;
   failed.diagnostics.add(std::move(d));
   return failed;
+}
+
+}  // namespace
+
+Outcome Evaluator::evaluate_expression(const std::string& name, std::string_view text,
+                                       const Bindings& bindings,
+                                       const std::map<std::string, std::int64_t>& sizes) {
+  auto all = sizes;
+  all.insert(session_->options.sizes.begin(), session_->options.sizes.end());
+  std::swap(session_->options.sizes, all);
+  Outcome outcome = evaluate_alone<syntax::Evaluate>(*session_, name, text, bindings);
+  std::swap(session_->options.sizes, all);
+  return outcome;
+}
+
+Outcome Evaluator::prove_expression(const std::string& name, std::string_view text,
+                                    const Bindings& bindings) {
+  return evaluate_alone<syntax::Prove>(*session_, name, "prove " + std::string(text), bindings);
+}
+
+Outcome Evaluator::show_expression(const std::string& name, std::string_view text,
+                                   const Bindings& bindings) {
+  return evaluate_alone<syntax::Show>(*session_, name, "show " + std::string(text), bindings);
 }
 
 void Evaluator::draw_for_tex(bool on) {

@@ -127,6 +127,12 @@ class Evaluator {
   Outcome evaluate_expression(const std::string& name, std::string_view text,
                               const Bindings& bindings = {},
                               const std::map<std::string, std::int64_t>& sizes = {});
+  // `prove` of such an expression: the verdict is among the findings.
+  Outcome prove_expression(const std::string& name, std::string_view text,
+                           const Bindings& bindings = {});
+  // `show` of such an expression: the pictures go to the host.
+  Outcome show_expression(const std::string& name, std::string_view text,
+                          const Bindings& bindings = {});
 
   // Draws pictures from here on for TeX, if `on`.
   void draw_for_tex(bool on);

@@ -181,6 +181,60 @@ TEST_CASE("a line is answered as lay eval answers it") {
   CHECK(session.codes() == "unknown-name");
 }
 
+TEST_CASE("a claim is proved, refuted with its witness, or undecided") {
+  const Session session;
+  REQUIRE(session.run("dim M, N\nassume M % 8 == 0") == LAY_RESULT_OK);
+  lay_value* layout = nullptr;
+  REQUIRE(lay_program_evaluate(session.program(), "(4,2):(1,1)", nullptr, 0, &layout) ==
+          LAY_RESULT_OK);
+  const lay_binding names[] = {{"mine", layout}};
+  const char* json = nullptr;
+  const auto answer = [&](const char* claim) -> std::string {
+    const lay_result result = lay_program_prove(session.program(), claim, names, 1, &json);
+    return result == LAY_RESULT_OK ? json : "[" + session.codes() + "]";
+  };
+  CHECK(answer("M % 4 == 0") ==
+        R"({"verdict":"proved","claim":"M % 4 == 0","witness":{},"decided_by":[],"text":""})");
+  const std::string refuted = answer("injective(mine)");
+  CHECK(refuted.starts_with(R"({"verdict":"refuted","claim":)"));
+  CHECK(refuted.find(R"("witness":{"index":4,"coordinate":[0,1],"other_index":1,)") !=
+        std::string::npos);
+  CHECK(refuted.find("error[refuted]") != std::string::npos);
+  CHECK(answer("N % 4 == 0").find(R"("witness":{"N":1})") != std::string::npos);
+  CHECK(answer("nobody == 1") == "[unknown-name]");
+  CHECK(json == nullptr);
+  CHECK(answer("1 +") == "[syntax]");
+  CHECK(session.run("prove mine == 1") == LAY_RESULT_ERROR);
+  lay_value_free(layout);
+}
+
+TEST_CASE("an expression is drawn in each form, with names of the caller's") {
+  const Session session;
+  lay_value* layout = nullptr;
+  REQUIRE(lay_program_evaluate(session.program(), "(4,2):(2,1)", nullptr, 0, &layout) ==
+          LAY_RESULT_OK);
+  const lay_binding names[] = {{"mine", layout}};
+  const char* picture = nullptr;
+  std::size_t bytes = 0;
+  const auto begins = [&](const char* form, const std::string& with) {
+    REQUIRE(lay_program_show(session.program(), "mine", names, 1, form, &picture, &bytes) ==
+            LAY_RESULT_OK);
+    CHECK(bytes == std::strlen(picture));
+    CHECK(std::string(picture).find(with) != std::string::npos);
+  };
+  begins("text", "(4,2):(2,1)");
+  begins("svg", "<svg");
+  begins("html", "<!DOCTYPE html>");
+  begins("tex", "tikzpicture");
+  CHECK(lay_program_show(session.program(), "mine", names, 1, "gif", &picture, &bytes) ==
+        LAY_RESULT_MISUSE);
+  CHECK(picture == nullptr);
+  CHECK(lay_program_show(session.program(), "nobody", names, 1, "svg", &picture, &bytes) ==
+        LAY_RESULT_ERROR);
+  CHECK(session.codes() == "unknown-name");
+  lay_value_free(layout);
+}
+
 TEST_CASE("a kernel says its signature and runs on arrays") {
   const Session session;
   REQUIRE(session.run(kScale) == LAY_RESULT_OK);

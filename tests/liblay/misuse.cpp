@@ -39,6 +39,8 @@ TEST_CASE("a handle that is null is a misuse, and its text is null") {
                                   lay_program_new(nullptr, nullptr, &program),
                                   lay_program_run(nullptr, "a", "", 0),
                                   lay_program_evaluate(nullptr, "1", nullptr, 0, &value),
+                                  lay_program_prove(nullptr, "1 == 1", nullptr, 0, &text),
+                                  lay_program_show(nullptr, "1", nullptr, 0, "svg", &text, &count),
                                   lay_program_define(nullptr, "a", nullptr),
                                   lay_program_answer(nullptr, "1", 1, &text),
                                   lay_value_to_integer(nullptr, &integer),

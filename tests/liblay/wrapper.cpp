@@ -23,6 +23,8 @@ TEST_CASE("the view for C++ evaluates, runs, plans and builds") {
   CHECK(program.evaluate("size(a)").integer() == 8);
   const lay::Value n = lay::Value::of(context, std::int64_t{3});
   CHECK(program.evaluate("n + size(a)", {{"n", &n}}).text() == "11");
+  CHECK(program.prove("injective(a)").starts_with("{\"verdict\":\"proved\""));
+  CHECK(program.show("a", "svg").find("<svg") != std::string::npos);
   program.define("half", lay::Value::of(context, 0.5));
   CHECK(program.evaluate("half").real() == 0.5);
   CHECK(program.evaluate("half").kind() == "real");

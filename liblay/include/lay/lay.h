@@ -184,6 +184,24 @@ LAY_API lay_result lay_program_evaluate(lay_program* program, const char* expres
                                         const lay_binding* bindings, size_t count,
                                         lay_value** value);
 
+/* The verdict on a claim, as `prove` gives it, with names as in lay_program_evaluate:
+ *
+ *   {"verdict":"refuted","claim":"M % 8 == 0","witness":{"M":1},"decided_by":[],"text":"error..."}
+ *
+ * `verdict` is proved, refuted or undecided; `witness` the smallest counterexample, `decided_by`
+ * assumptions of which each would decide the claim, `text` what `lay` prints of a refuted one.
+ * LAY_RESULT_OK for each of the three. The text is valid until the next call with the program. */
+LAY_API lay_result lay_program_prove(lay_program* program, const char* claim,
+                                     const lay_binding* bindings, size_t count,
+                                     const char** json);
+
+/* The picture of an expression, as `show` draws it, in a form: "text", "svg", "png", "html" or
+ * "tex". Words of `show` may stand behind the expression: "A, banks". The bytes, with a zero behind
+ * them, are valid until the next call with the program. */
+LAY_API lay_result lay_program_show(lay_program* program, const char* expression,
+                                    const lay_binding* bindings, size_t count, const char* form,
+                                    const char** picture, size_t* bytes);
+
 /* Gives a value a name that stays in force, as `let` does. */
 LAY_API lay_result lay_program_define(lay_program* program, const char* name,
                                       const lay_value* value);

@@ -302,12 +302,30 @@ class Program {
   }
   Value evaluate(const std::string& expression,
                  std::initializer_list<std::pair<const char*, const Value*>> names = {}) const {
-    std::vector<lay_binding> bindings;
-    for (const auto& name : names) bindings.push_back({name.first, name.second->get()});
+    const auto bindings = views(names);
     lay_value* value = nullptr;
     context_.check(lay_program_evaluate(get(), expression.c_str(), bindings.data(),
                                         bindings.size(), &value));
     return Value(context_, value);
+  }
+  // The verdict on a claim, as JSON.
+  std::string prove(const std::string& claim,
+                    std::initializer_list<std::pair<const char*, const Value*>> names = {}) const {
+    const auto bindings = views(names);
+    const char* json = nullptr;
+    context_.check(
+        lay_program_prove(get(), claim.c_str(), bindings.data(), bindings.size(), &json));
+    return json;
+  }
+  // In the form "text", "svg", "png", "html" or "tex".
+  std::string show(const std::string& expression, const std::string& form = "text",
+                   std::initializer_list<std::pair<const char*, const Value*>> names = {}) const {
+    const auto bindings = views(names);
+    const char* picture = nullptr;
+    std::size_t bytes = 0;
+    context_.check(lay_program_show(get(), expression.c_str(), bindings.data(), bindings.size(),
+                                    form.c_str(), &picture, &bytes));
+    return std::string(picture, bytes);
   }
   void define(const std::string& name, const Value& value) const {
     context_.check(lay_program_define(get(), name.c_str(), value.get()));
@@ -338,6 +356,13 @@ class Program {
   }
 
  private:
+  static std::vector<lay_binding> views(
+      std::initializer_list<std::pair<const char*, const Value*>> names) {
+    std::vector<lay_binding> bindings;
+    for (const auto& name : names) bindings.push_back({name.first, name.second->get()});
+    return bindings;
+  }
+
   Context context_;
   detail::Owned<lay_program, lay_program_free> program_;
 };
