@@ -177,6 +177,6 @@ TEST_CASE("the snippets of docs/embedding.md about the C library do what the pag
             " && cmake -B build . -DCMAKE_PREFIX_PATH=$PWD/lay && cmake --build build");
   INFO(made.out);
   REQUIRE(made.code == 0);
-  require_runs(folder / "build/layouts", snippet("text", 1, 3));
-  require_runs(folder / "build/explore", snippet("text", 2, 3));
+  require_runs(folder / "build/layouts", snippet("text", 1, 4));
+  require_runs(folder / "build/explore", snippet("text", 2, 4));
 }

@@ -285,14 +285,14 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   const Ran made = shell(in + "cmake -B build . && cmake --build build");
   INFO(made.out);
   REQUIRE(made.code == 0);
-  require_runs(folder / "build/app", snippet("text", 0, 3));
+  require_runs(folder / "build/app", snippet("text", 0, 4));
   lay::test::put(folder / "CMakeLists.txt", snippet("cmake", 1, 3));
   install(folder, "lay");
   const Ran whole = shell(with_fakes(folder) +
                           "cmake -B whole . -DCMAKE_PREFIX_PATH=$PWD/lay && cmake --build whole");
   INFO(whole.out);
   REQUIRE(whole.code == 0);
-  require_runs(folder / "whole/app", snippet("text", 0, 3));
+  require_runs(folder / "whole/app", snippet("text", 0, 4));
   lay::test::put(folder / "app.py", snippet("python"));
   require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
 }
