@@ -5,7 +5,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/support/refusal.h"
 #include "runtime/commands/counters.h"
@@ -42,21 +41,16 @@ std::vector<sema::Array> untouched_outputs(const sema::KernelCall& call) {
 
 }  // namespace
 
-struct Executor::Prepared {
-  plan::Plan plan;
-  std::map<std::vector<std::string>, Launches> lowered;  // by the names of the launches
-};
-
 Executor::Executor(const Sources& sources, MachineChoice on, Log log, HostChoices choices)
     : sources_(sources), on_(on), log_(std::move(log)), choices_(std::move(choices)) {}
 Executor::~Executor() = default;
 
-Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
+LoweredPlan& Executor::prepare(const sema::KernelPtr& kernel) {
   auto& slot = prepared_[kernel];
   if (slot) return *slot;
   const Target target = gpu() ? gpu()->target() : default_target();
-  auto prepared = std::make_unique<Prepared>(Prepared{planned(kernel, target), {}});
-  const Diagnostics remarks = warnings_of(prepared->plan, target, choices_.strict);
+  auto prepared = std::make_unique<LoweredPlan>(sources_, planned(kernel, target));
+  const Diagnostics remarks = warnings_of(prepared->plan(), target, choices_.strict);
   for (const Diagnostic& d : remarks.list()) {
     if (d.severity == Severity::error) throw DiagnosticError(d);
     if (log_) log_("warning[" + d.code + "]: " + d.message);
@@ -65,32 +59,14 @@ Executor::Prepared& Executor::prepare(const sema::KernelPtr& kernel) {
   return *slot;
 }
 
-const Launches& Executor::lowered_variant(Prepared& prepared, const plan::Variant& variant,
-                                          const Binding& sizes) {
-  // Most variants are one launch, the same at all sizes.
-  std::optional<plan::Variant> sized;
-  if (!variant.before.empty()) sized = plan::at_sizes(variant, sizes);
-  const plan::Variant& launched = sized ? *sized : variant;
-  std::vector<std::string> names;
-  for (const auto& before : launched.before)
-    names.push_back(before->kernel->name + "." + before->variants[0].name);
-  names.push_back(variant.name);
-  auto found = prepared.lowered.find(names);
-  if (found == prepared.lowered.end()) {
-    Launches launches = lowered(sources_, prepared.plan, launched);
-    found = prepared.lowered.emplace(std::move(names), std::move(launches)).first;
-  }
-  return found->second;
-}
-
 sema::KernelResult Executor::run(const sema::KernelCall& call) {
   const auto untouched = untouched_outputs(call);
   const auto is_empty = [](const sema::Array& array) { return array.size() == 0; };
   if (std::all_of(untouched.begin(), untouched.end(), is_empty))
     return {untouched, {}};  // a success without a launch
-  Prepared& prepared = prepare(call.kernel);
-  const plan::Variant& variant = plan::chosen_variant(prepared.plan, call.sizes);
-  const Launches& launches = lowered_variant(prepared, variant, call.sizes);
+  LoweredPlan& prepared = prepare(call.kernel);
+  const plan::Variant& variant = plan::chosen_variant(prepared.plan(), call.sizes);
+  const Launches& launches = prepared.at(variant, call.sizes);
   if (choices_.field) run_in_field(prepared, call);
   PackedCall arguments = packed(call);
   std::optional<std::string> ran;
@@ -103,11 +79,11 @@ sema::KernelResult Executor::run(const sema::KernelCall& call) {
   return {unpacked_outputs(call, arguments), {}};
 }
 
-void Executor::run_in_field(Prepared& prepared, const sema::KernelCall& call) {
+void Executor::run_in_field(LoweredPlan& prepared, const sema::KernelCall& call) {
   const FieldCheck check(call, choices_);
   std::string variants;
-  for (const plan::Variant* variant : plan::fitting_variants(prepared.plan, call.sizes)) {
-    check.require_equal(lowered_variant(prepared, *variant, call.sizes), variant->name);
+  for (const plan::Variant* variant : plan::fitting_variants(prepared.plan(), call.sizes)) {
+    check.require_equal(prepared.at(*variant, call.sizes), variant->name);
     variants += (variants.empty() ? "" : ", ") + variant->name;
   }
   if (log_) log_(check.verdict(variants));

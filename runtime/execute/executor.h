@@ -19,6 +19,7 @@
 #include "frontend/source/source.h"
 #include "runtime/commands/commands.h"
 #include "runtime/execute/host_run.h"
+#include "runtime/execute/lowered_plan.h"
 #include "runtime/execute/packed_call.h"
 #include "runtime/gpu/gpu.h"
 
@@ -41,13 +42,10 @@ class Executor {
   sema::KernelResult run(const sema::KernelCall& call);
 
  private:
-  struct Prepared;
   Gpu* gpu();
-  Prepared& prepare(const sema::KernelPtr& kernel);
-  const Launches& lowered_variant(Prepared& prepared, const plan::Variant& variant,
-                                  const Binding& sizes);
+  LoweredPlan& prepare(const sema::KernelPtr& kernel);
   // Throws Refusal "field-mode" where a variant differs from the reference.
-  void run_in_field(Prepared& prepared, const sema::KernelCall& call);
+  void run_in_field(LoweredPlan& prepared, const sema::KernelCall& call);
   // Each runs the kernel and says how: "0.12 ms on NVIDIA H200".
   // Nothing where the kernel is not for this GPU and the host may run it.
   std::optional<std::string> run_on_gpu(const Launches& launches, PackedCall& arguments);
@@ -58,7 +56,7 @@ class Executor {
   MachineChoice on_;
   Log log_;
   HostChoices choices_;
-  std::map<sema::KernelPtr, std::unique_ptr<Prepared>> prepared_;
+  std::map<sema::KernelPtr, std::unique_ptr<LoweredPlan>> prepared_;
   std::unique_ptr<Gpu> gpu_;  // where there is one and it is wanted; opened for the first call
   bool looked_for_gpu_ = false;
   std::set<std::string> warned_;

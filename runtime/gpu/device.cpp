@@ -81,15 +81,18 @@ Target target_named(const std::string& name) {
   throw DiagnosticError(std::move(d));
 }
 
-std::optional<Target> device_target(std::string* why_not) {
+std::optional<Target> device_target(std::string* why_not, int ordinal) {
   std::string why;
   std::optional<Target> target;
   if (!driver_present(&why)) {
   } else if (device_count() == 0) {
     why = "the driver shows no GPU";
+  } else if (ordinal < 0 || ordinal >= device_count()) {
+    why = "there is no GPU " + std::to_string(ordinal) + ": the driver shows " +
+          std::to_string(device_count());
   } else {
     try {
-      const DeviceInfo device = device_info();
+      const DeviceInfo device = device_info(ordinal);
       target = target_of_device(device);
       if (!target) why = device.name + " is older than any target";
     } catch (const DriverError& error) {

@@ -23,8 +23,8 @@ std::vector<Finding> findings();
 // there is none.
 Target target_named(const std::string& name);
 
-// The target to compile for on the first device, or nothing: then `why_not` says why kernels run on
-// the host.
-std::optional<Target> device_target(std::string* why_not = nullptr);
+// The target to compile for on the device of that number, or nothing: then `why_not` says why
+// kernels run on the host.
+std::optional<Target> device_target(std::string* why_not = nullptr, int ordinal = 0);
 
 }  // namespace lay::runtime

@@ -14,11 +14,11 @@ Outcome failed(const DriverError& error) {
 
 }  // namespace
 
-std::unique_ptr<Gpu> Gpu::open(std::string* why_not) {
-  const std::optional<Target> target = device_target(why_not);
+std::unique_ptr<Gpu> Gpu::open(std::string* why_not, int ordinal) {
+  const std::optional<Target> target = device_target(why_not, ordinal);
   if (!target || !can_compile(why_not)) return nullptr;
   try {
-    return std::unique_ptr<Gpu>(new Gpu(*target));
+    return std::unique_ptr<Gpu>(new Gpu(*target, ordinal));
   } catch (const DriverError& error) {
     if (why_not) *why_not = error.text;
     return nullptr;

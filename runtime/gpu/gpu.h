@@ -46,12 +46,12 @@ struct GpuRun {
   const GpuKernel* kernel = nullptr;
 };
 
-// The first GPU of the machine, with its cache of loaded kernels and its workspace.
+// A GPU of the machine, with its cache of loaded kernels and its workspace.
 class Gpu {
  public:
-  // Null where there is no GPU, or nothing that compiles for it: then `why_not` says what is
-  // missing.
-  static std::unique_ptr<Gpu> open(std::string* why_not = nullptr);
+  // The GPU of that number, from 0. Null where there is none, or nothing that compiles for it: then
+  // `why_not` says what is missing.
+  static std::unique_ptr<Gpu> open(std::string* why_not = nullptr, int ordinal = 0);
 
   // The device, and the description that kernels are planned for.
   const Device& device() const { return device_; }
@@ -92,7 +92,7 @@ class Gpu {
   Outcome reserve_workspace(std::int64_t bytes, Region& workspace);
 
  private:
-  explicit Gpu(Target target) : target_(std::move(target)) {}
+  Gpu(Target target, int ordinal) : device_(ordinal), target_(std::move(target)) {}
 
   // Checks one launch and adds it to those that are bound.
   Outcome bind(const ir::Kernel& kernel, const GpuKernel& prepared,

@@ -12,7 +12,8 @@ namespace {
 struct Equation {
   Int expression;
   std::int64_t value;
-  std::string what;  // "axis 0 of X"
+  std::string what;        // "axis 0 of X"
+  bool is_stride = false;  // of the axis, not its extent
 };
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -119,13 +120,11 @@ bool in_a_shape(const Kernel& kernel, DimId id) {
   return false;
 }
 
-}  // namespace
-
-Binding solve_sizes(const Kernel& kernel,
-                    const std::vector<std::optional<std::vector<std::int64_t>>>& shapes,
-                    const std::map<std::string, std::int64_t>& set) {
+// The sizes that the equations and `set` fix, the least that are allowed of those that nothing
+// fixes; every equation holds.
+Binding solved(const Kernel& kernel, const std::vector<Equation>& equations,
+               const std::map<std::string, std::int64_t>& set) {
   Binding sizes;
-  std::vector<Equation> equations = equations_of(kernel, shapes);
   while (solve_more(equations, sizes)) {
   }
   for (const Dim& dim : kernel.dims) {
@@ -154,10 +153,95 @@ Binding solve_sizes(const Kernel& kernel,
     if (expected == e.value) continue;
     std::string wanted = e.expression.to_string();
     if (expected && !e.expression.is_literal()) wanted += " = " + std::to_string(*expected);
+    if (e.is_stride)
+      throw refusal("stride-mismatch", "the stride of " + e.what + " is " +
+                                           std::to_string(e.value) + ", and " + kernel.name +
+                                           " wants " + wanted);
     throw refusal("shape-mismatch", e.what + " has " + std::to_string(e.value) + " elements, and " +
                                         kernel.name + " wants " + wanted);
   }
   return sizes;
+}
+
+// The one stride of an axis of several modes: how far apart neighbours lie, where all do; 0 for an
+// axis of one element.
+std::optional<std::int64_t> stride_of_axis(const Tensor& tensor, int k, const Binding& sizes) {
+  const bool is_one = !tensor.layout.shape.is_tuple();
+  const Tuple& shape = is_one ? tensor.layout.shape : tensor.layout.shape[k];
+  const Tuple& stride = is_one ? tensor.layout.stride : tensor.layout.stride[k];
+  const std::vector<Tuple> extents = leaves(shape), steps = leaves(stride);
+  std::optional<std::int64_t> first;
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const auto extent = extents[i].value().evaluate(sizes);
+    const auto step = steps[i].is_int() ? steps[i].value().evaluate(sizes) : std::nullopt;
+    if (!extent || !step) return std::nullopt;
+    if (*extent == 1) continue;
+    if (first && *step != next) return std::nullopt;
+    if (!first) first = *step;
+    if (__builtin_mul_overflow(*extent, *step, &next)) return std::nullopt;
+  }
+  return first.value_or(0);
+}
+
+// What the strides of a tensor's axes say of its layout, of axes of one mode.
+void add_strides(const Tensor& tensor, const Lying& lying, std::vector<Equation>& equations) {
+  for (int k = 0; k < axes_of(tensor); ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    const bool is_one = !tensor.layout.shape.is_tuple();
+    const Tuple& stride = is_one ? tensor.layout.stride : tensor.layout.stride[k];
+    if (stride.is_int() && lying.shape.at(i) > 1)
+      equations.push_back({stride.value(), lying.strides.at(i),
+                           "axis " + std::to_string(k) + " of " + tensor.name, true});
+  }
+}
+
+void check_strides(const Kernel& kernel, const Tensor& tensor, const Lying& lying,
+                   const Binding& sizes) {
+  for (int k = 0; k < axes_of(tensor); ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    if (lying.shape[i] <= 1) continue;
+    const auto stride = tensor.is_swizzled() ? std::nullopt : stride_of_axis(tensor, k, sizes);
+    if (stride == lying.strides[i]) continue;
+    throw refusal("stride-mismatch",
+                  "the stride of axis " + std::to_string(k) + " of " + tensor.name + " is " +
+                      std::to_string(lying.strides[i]) + ", and " + kernel.name + " wants " +
+                      (stride ? std::to_string(*stride) : to_string(tensor.memory())));
+  }
+}
+
+}  // namespace
+
+Binding solve_sizes(const Kernel& kernel,
+                    const std::vector<std::optional<std::vector<std::int64_t>>>& shapes,
+                    const std::map<std::string, std::int64_t>& set) {
+  return solved(kernel, equations_of(kernel, shapes), set);
+}
+
+Binding solve_sizes_in_memory(const Kernel& kernel,
+                              const std::vector<std::optional<Lying>>& tensors,
+                              const std::map<std::string, std::int64_t>& set) {
+  std::vector<std::optional<std::vector<std::int64_t>>> shapes;
+  for (const auto& tensor : tensors)
+    shapes.push_back(tensor ? std::optional(tensor->shape) : std::nullopt);
+  std::vector<Equation> equations = equations_of(kernel, shapes);
+  for (std::size_t id = 0; id < tensors.size(); ++id)
+    if (tensors[id]) add_strides(kernel.tensors[id], *tensors[id], equations);
+  const Binding sizes = solved(kernel, equations, set);
+  for (std::size_t id = 0; id < tensors.size(); ++id)
+    if (tensors[id]) check_strides(kernel, kernel.tensors[id], *tensors[id], sizes);
+  return sizes;
+}
+
+std::optional<std::vector<std::int64_t>> array_strides(const Tensor& tensor, const Binding& sizes) {
+  if (tensor.is_swizzled()) return std::nullopt;
+  std::vector<std::int64_t> strides;
+  for (int k = 0; k < axes_of(tensor); ++k) {
+    const auto stride = stride_of_axis(tensor, k, sizes);
+    if (!stride) return std::nullopt;
+    strides.push_back(*stride);
+  }
+  return strides;
 }
 
 std::map<std::string, std::int64_t> sizes_by_dim(const Kernel& kernel,

@@ -49,6 +49,21 @@ Binding solve_sizes(const Kernel& kernel,
                     const std::vector<std::optional<std::vector<std::int64_t>>>& shapes,
                     const std::map<std::string, std::int64_t>& set);
 
+// A tensor where it lies: the extents and the strides, in elements, of its axes.
+struct Lying {
+  std::vector<std::int64_t> shape, strides;
+};
+
+// The same of tensors in memory, whose strides fix sizes, too, and must be those of the layout; of
+// an axis of one element any stride is. Refusal "stride-mismatch".
+Binding solve_sizes_in_memory(const Kernel& kernel,
+                              const std::vector<std::optional<Lying>>& tensors,
+                              const std::map<std::string, std::int64_t>& set);
+
+// The strides of a tensor's axes at these sizes, as memory of that layout has them; nothing where
+// an axis has several.
+std::optional<std::vector<std::int64_t>> array_strides(const Tensor& tensor, const Binding& sizes);
+
 // Sizes by dim, of those that are given; what is given under no name is the size of every other
 // dim: {"": 4096, "E": 16}.
 std::map<std::string, std::int64_t> sizes_by_dim(const Kernel& kernel,
