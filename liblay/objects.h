@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "frontend/picture/render.h"
 #include "liblay/context.h"
 #include "runtime/bundle/bundle.h"
+#include "runtime/execute/device_kernel.h"
 #include "runtime/execute/program.h"
 
 namespace lay::api {
@@ -87,6 +89,24 @@ struct lay_plan {
   // Of the variants that were asked for.
   std::map<std::size_t, std::vector<Launch>> launches;
   std::string bound;
+};
+
+struct lay_launcher {
+  // A launch whose arguments were checked.
+  struct Checked {
+    lay::runtime::BoundLaunches bound;
+    std::string variant;
+  };
+
+  lay::api::ProgramPtr state;
+  lay::sema::KernelPtr kernel;
+  std::unique_ptr<lay::runtime::Gpu> gpu;
+  std::unique_ptr<lay::runtime::DeviceKernel> device_kernel;
+  std::string variant;
+  // How the outputs lie that a caller had not made, by tensor.
+  std::map<std::size_t, lay::sema::Lying> made;
+  // By the bytes of all arguments: a program most often launches again what it launched before.
+  std::unordered_map<std::string, Checked> checked;
 };
 
 struct lay_build {

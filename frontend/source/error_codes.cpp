@@ -114,6 +114,7 @@ constexpr std::array kCodes{
     ErrorCode{"reduction-form", ErrorStage::check, ""},
     ErrorCode{"shape-mismatch", ErrorStage::check, ""},
     ErrorCode{"shared-place", ErrorStage::check, ""},
+    ErrorCode{"stride-mismatch", ErrorStage::check, "tests/embed/launcher.cpp"},
     ErrorCode{"unavailable", ErrorStage::check, "tests/liblay/limits.cpp"},
     ErrorCode{"unknown-kernel", ErrorStage::check, ""},
     ErrorCode{"unknown-library", ErrorStage::check, ""},

@@ -31,40 +31,46 @@ TEST_CASE("a handle that is null is a misuse, and its text is null") {
   lay_kernel* kernel = nullptr;
   lay_plan* plan = nullptr;
   lay_build* build = nullptr;
+  lay_launcher* launcher = nullptr;
   lay_array array{};
   array.size = sizeof array;
   lay_diagnostic diagnostic{};
   diagnostic.size = sizeof diagnostic;
-  for (const lay_result result : {lay_diagnostic_get(nullptr, 0, &diagnostic),
-                                  lay_program_new(nullptr, nullptr, &program),
-                                  lay_program_run(nullptr, "a", "", 0),
-                                  lay_program_evaluate(nullptr, "1", nullptr, 0, &value),
-                                  lay_program_prove(nullptr, "1 == 1", nullptr, 0, &text),
-                                  lay_program_show(nullptr, "1", nullptr, 0, "svg", &text, &count),
-                                  lay_program_define(nullptr, "a", nullptr),
-                                  lay_program_answer(nullptr, "1", 1, &text),
-                                  lay_value_to_integer(nullptr, &integer),
-                                  lay_value_to_real(nullptr, &seconds),
-                                  lay_value_of_integer(nullptr, 1, &value),
-                                  lay_value_of_real(nullptr, 1, &value),
-                                  lay_value_of_string(nullptr, "", &value),
-                                  lay_value_of_array(nullptr, &array, &value),
-                                  lay_value_to_array(nullptr, &array),
-                                  lay_kernel_new(nullptr, nullptr, &kernel),
-                                  lay_kernel_run(nullptr, nullptr, 0, nullptr, 0, &value, 1),
-                                  lay_plan_new(nullptr, nullptr, &plan),
-                                  lay_plan_choose(nullptr, nullptr, 0, &count),
-                                  lay_plan_forecast(nullptr, 0, nullptr, 0, &seconds, &text),
-                                  lay_plan_launch_count(nullptr, 0, &count),
-                                  lay_plan_source(nullptr, 0, 0, &text),
-                                  lay_plan_image(nullptr, 0, 0, &image, &count),
-                                  lay_build_new(nullptr, nullptr, &build)})
+  for (const lay_result result :
+       {lay_diagnostic_get(nullptr, 0, &diagnostic),
+        lay_program_new(nullptr, nullptr, &program),
+        lay_program_run(nullptr, "a", "", 0),
+        lay_program_evaluate(nullptr, "1", nullptr, 0, &value),
+        lay_program_prove(nullptr, "1 == 1", nullptr, 0, &text),
+        lay_program_show(nullptr, "1", nullptr, 0, "svg", &text, &count),
+        lay_program_define(nullptr, "a", nullptr),
+        lay_program_answer(nullptr, "1", 1, &text),
+        lay_value_to_integer(nullptr, &integer),
+        lay_value_to_real(nullptr, &seconds),
+        lay_value_of_integer(nullptr, 1, &value),
+        lay_value_of_real(nullptr, 1, &value),
+        lay_value_of_string(nullptr, "", &value),
+        lay_value_of_array(nullptr, &array, &value),
+        lay_value_to_array(nullptr, &array),
+        lay_kernel_new(nullptr, nullptr, &kernel),
+        lay_kernel_run(nullptr, nullptr, 0, nullptr, 0, &value, 1),
+        lay_plan_new(nullptr, nullptr, &plan),
+        lay_plan_choose(nullptr, nullptr, 0, &count),
+        lay_plan_forecast(nullptr, 0, nullptr, 0, &seconds, &text),
+        lay_plan_launch_count(nullptr, 0, &count),
+        lay_plan_source(nullptr, 0, 0, &text),
+        lay_plan_image(nullptr, 0, 0, &image, &count),
+        lay_launcher_new(nullptr, 0, &launcher),
+        lay_launcher_prepare(nullptr, nullptr, 0, nullptr, 0, &integer),
+        lay_launcher_launch(nullptr, nullptr, 0, nullptr, 0, nullptr, 0, nullptr, 0, nullptr),
+        lay_build_new(nullptr, nullptr, &build)})
     CHECK(result == LAY_RESULT_MISUSE);
   for (const char* none :
        {lay_diagnostics_text(nullptr), lay_diagnostics_json(nullptr),
         lay_program_statements_json(nullptr), lay_value_kind(nullptr), lay_value_text(nullptr),
         lay_value_json(nullptr), lay_kernel_name(nullptr, 0), lay_kernel_json(nullptr),
-        lay_plan_text(nullptr), lay_plan_variant_name(nullptr, 0), lay_build_file_name(nullptr, 0)})
+        lay_plan_text(nullptr), lay_plan_variant_name(nullptr, 0), lay_build_file_name(nullptr, 0),
+        lay_launcher_variant(nullptr)})
     CHECK(none == nullptr);
   CHECK(lay_build_file_data(nullptr, 0, &count) == nullptr);
   CHECK(lay_diagnostic_count(nullptr) + lay_kernel_count(nullptr) +
@@ -76,6 +82,7 @@ TEST_CASE("a handle that is null is a misuse, and its text is null") {
   lay_kernel_free(nullptr);
   lay_plan_free(nullptr);
   lay_build_free(nullptr);
+  lay_launcher_free(nullptr);
   lay_cancel(nullptr);
   lay_sink_write(nullptr, "x", 1);
 }

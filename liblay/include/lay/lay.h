@@ -302,6 +302,51 @@ LAY_API lay_result lay_plan_source(lay_plan* plan, size_t variant, size_t launch
 LAY_API lay_result lay_plan_image(lay_plan* plan, size_t variant, size_t launch,
                                   const void** image, size_t* bytes);
 
+/* ---- launchers: kernels on memory of a device ----
+ *
+ *   lay_launcher_new(kernel, 0, &launcher);
+ *   lay_launcher_prepare(launcher, tensors, 3, NULL, 0, &workspace_bytes);    the shape of outputs
+ *   lay_launcher_launch(launcher, tensors, 3, NULL, 0, NULL, 0, workspace, bytes, stream);
+ *
+ * A launcher works in the device's primary context, which is current in the calling thread from
+ * then on. */
+
+/* A tensor in the device's memory, or one that is not there yet. */
+typedef struct lay_tensor {
+  uint32_t size;
+  int32_t rank;
+  const char* element;    /* "f32": the kernel's, or raw bits of that width, "b16" or "u16" */
+  const int64_t* shape;   /* NULL: an output that is not made yet */
+  const int64_t* strides; /* in elements; NULL: row-major */
+  void* address;
+} lay_tensor;
+
+typedef struct lay_launcher lay_launcher;
+
+/* The kernel on the device of that number: planned for it, and compiled variant by variant, each
+ * when it is taken first. LAY_RESULT_UNAVAILABLE where there is no such GPU or no CUDA compiler. */
+LAY_API lay_result lay_launcher_new(lay_kernel* kernel, int32_t device, lay_launcher** launcher);
+LAY_API void lay_launcher_free(lay_launcher* launcher);
+
+/* Makes a launch on these tensors ready, one for each of the kernel in its order
+ * (lay_kernel_json): solves the sizes, where `sizes` gives those that no tensor fixes, checks the
+ * guards, chooses a variant and compiles it. Of each output without a shape it fills in rank,
+ * element, shape and strides, which are the launcher's until it fills in others; an address of NULL
+ * counts as aligned. A launch needs `workspace` bytes, aligned to 128. */
+LAY_API lay_result lay_launcher_prepare(lay_launcher* launcher, lay_tensor* tensors, size_t count,
+                                        const lay_size* sizes, size_t size_count,
+                                        int64_t* workspace);
+
+/* Launches on the stream, a CUstream or cudaStream_t, and returns before the launch is done.
+ * Scalars come in the signature's order. No memory of the device is allocated, and into a stream
+ * that is being captured nothing is loaded where the same tensors were prepared before. */
+LAY_API lay_result lay_launcher_launch(lay_launcher* launcher, const lay_tensor* tensors,
+                                       size_t count, const lay_size* sizes, size_t size_count,
+                                       const lay_value* const* scalars, size_t scalar_count,
+                                       void* workspace, int64_t workspace_bytes, void* stream);
+/* The name of the variant that the last call took; "" before the first. */
+LAY_API const char* lay_launcher_variant(const lay_launcher* launcher);
+
 /* ---- builds: what `lay build` writes, in memory ---- */
 
 typedef struct lay_build_options {
