@@ -17,8 +17,6 @@ import tempfile
 import zipfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-# The oldest glibc with what the library asks of it, and the libstdc++ of its time.
-GLIBC = "2_36"
 
 METADATA = """\
 Metadata-Version: 2.1
@@ -55,6 +53,13 @@ def antlr_runtime(library):
     raise SystemExit(f"{library} is not linked to ANTLR's runtime")
 
 
+def glibc(*libraries):
+    """The oldest version of glibc with all that the libraries ask of it: "2_34"."""
+    symbols = "".join(run("objdump", "-T", str(library)) for library in libraries)
+    asked = re.findall(r"\bGLIBC_2\.(\d+)", symbols)
+    return f"2_{max(map(int, asked))}"
+
+
 def stripped(file, folder):
     copy = folder / file.name
     run("strip", "--strip-unneeded", "-o", str(copy), str(file))
@@ -64,9 +69,9 @@ def stripped(file, folder):
 def contents(prefix, folder):
     """The wheel's files but for the two that name all others."""
     version = re.search(r"project\(lay VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
-    tag = f"py3-none-manylinux_{GLIBC}_{platform.machine()}"
     library = next(prefix.rglob("liblay.so.1"))
     name, runtime = antlr_runtime(library)
+    tag = f"py3-none-manylinux_{glibc(library, runtime)}_{platform.machine()}"
     files = {f"lay/{path.name}": path.read_bytes() for path in (SOURCE / "python/lay").glob("*.py")}
     files["lay/liblay.so.1"] = stripped(library, folder)
     files[f"lay/{name}"] = stripped(runtime, folder)

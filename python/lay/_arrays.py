@@ -160,19 +160,21 @@ def parts(value):
     return parts(numpy.asarray(value))
 
 
+def tensor_of(capsule):
+    """DLPack's description in a capsule, which keeps it alive."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return _DLTensor.from_address(pointer(capsule, b"dltensor"))
+
+
 def _of_dlpack(value):
     device, _ = value.__dlpack_device__()
     if device not in _host:
-        raise TypeError(
-            "the array lies on a device: kernels run on arrays of the host here; copy it there, "
-            "or launch a bundle (docs/embedding.md)"
-        )
+        raise TypeError("the array lies on a device, and an expression needs it on the host")
     if getattr(value, "requires_grad", False):
         value = value.detach()
     capsule = value.__dlpack__()
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    tensor = tensor_of(capsule)
     element = _dlpack.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if element is None:
         raise TypeError(f"Lay has no element type for DLPack's {tensor.code} of {tensor.bits} bits")

@@ -92,6 +92,17 @@ class Array(Sized):
     ]
 
 
+class Tensor(Sized):
+    _fields_ = [
+        ("size", c_uint32),
+        ("rank", c_int32),
+        ("element", c_char_p),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("address", c_void_p),
+    ]
+
+
 class BuildOptions(Sized):
     _fields_ = [
         ("size", c_uint32),
@@ -167,6 +178,18 @@ _functions = {
     "plan_launch_count": (c_int, [c_void_p, c_size_t, _count]),
     "plan_source": (c_int, [c_void_p, c_size_t, c_size_t, _text]),
     "plan_image": (c_int, [c_void_p, c_size_t, c_size_t, _out, _count]),
+    "launcher_new": (c_int, [c_void_p, c_int32, _out]),
+    "launcher_free": (None, [c_void_p]),
+    "launcher_prepare": (
+        c_int,
+        [c_void_p, POINTER(Tensor), c_size_t, POINTER(Size), c_size_t, POINTER(c_int64)],
+    ),
+    "launcher_launch": (
+        c_int,
+        [c_void_p, POINTER(Tensor), c_size_t, POINTER(Size), c_size_t, _out, c_size_t, c_void_p,
+         c_int64, c_void_p],
+    ),
+    "launcher_variant": (c_char_p, [c_void_p]),
     "build_new": (c_int, [c_void_p, POINTER(BuildOptions), _out]),
     "build_free": (None, [c_void_p]),
     "build_file_count": (c_size_t, [c_void_p]),

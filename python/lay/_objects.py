@@ -4,7 +4,7 @@ import ctypes
 import json
 import threading
 
-from . import _arrays
+from . import _arrays, _devices
 from . import _library as c
 
 
@@ -480,6 +480,10 @@ class Kernel:
     array([2., 2., 2.], dtype=float32)
 
     Arguments come in the signature's order, or by name; sizes that no array fixes by name.
+
+    Arrays of a GPU stay there: the kernel is launched on their framework's current stream, and
+    the outputs are the framework's, or those of `out`. Compiling happens in the first call of a
+    shape's variant, so that a CUDA graph is captured after one call.
     """
 
     def __init__(self, program, handle):
@@ -487,17 +491,40 @@ class Kernel:
         with program._lock:
             self.signature = json.loads(c.library.lay_kernel_json(handle.pointer))
         self.name = self.signature["name"]
-        access = {tensor["name"]: tensor["access"] for tensor in self.signature["tensors"]}
-        self._outputs = sum(1 for each in access.values() if each != "input")
+        self._access = {each["name"]: each["access"] for each in self.signature["tensors"]}
+        self._outputs = sum(1 for each in self._access.values() if each != "input")
         self._parameters = [name for name in self.signature["signature"]
-                            if access.get(name) != "output"]
+                            if self._access.get(name) != "output"]
+        self._scalars = [each["name"] for each in self.signature["scalars"]]
+        self._results = [name for name, access in self._access.items() if access != "input"]
+        self._launchers = {}
+        self._calls = {}
 
     @property
     def guards(self):
         """The conditions that a launch checks."""
         return [guard["condition"] for guard in self.signature["guards"]]
 
-    def __call__(self, *arguments, **named):
+    def __call__(self, *arguments, out=None, **named):
+        given, numbers = self._given(arguments, named)
+        for name, value in given.items():
+            if name in self._access:
+                device = _devices.device_of(value)
+                if device is not None:
+                    return self._launched(given, numbers, device, value, out)
+        if out is not None:
+            raise TypeError("`out` is for arrays on a GPU")
+        handles = [self.program._of_python(given[name]) for name in self._parameters]
+        pointers = (ctypes.c_void_p * len(handles))(*(handle.pointer for handle in handles))
+        outputs = (ctypes.c_void_p * self._outputs)()
+        known, count = c.sizes(numbers)
+        self.program._call("kernel_run", self._handle.pointer, pointers, len(handles), known, count,
+                           outputs, self._outputs)
+        results = tuple(self.program._to_python(pointer) for pointer in outputs)
+        return results[0] if len(results) == 1 else results
+
+    def _given(self, arguments, named):
+        """What the parameters stand for, and the sizes that are given by name."""
         if len(arguments) > len(self._parameters):
             raise TypeError(f"{self.name} takes {len(self._parameters)} arguments "
                             f"({', '.join(self._parameters)}), got {len(arguments)}")
@@ -515,14 +542,80 @@ class Kernel:
         missing = [name for name in self._parameters if name not in given]
         if missing:
             raise TypeError(f"{self.name} misses {', '.join(missing)}")
-        handles = [self.program._of_python(given[name]) for name in self._parameters]
-        pointers = (ctypes.c_void_p * len(handles))(*(handle.pointer for handle in handles))
-        outputs = (ctypes.c_void_p * self._outputs)()
-        known, count = c.sizes(numbers)
-        self.program._call("kernel_run", self._handle.pointer, pointers, len(handles), known, count,
-                           outputs, self._outputs)
-        results = tuple(self.program._to_python(pointer) for pointer in outputs)
-        return results[0] if len(results) == 1 else results
+        return given, numbers
+
+    # Launches on a GPU.
+
+    def _launched(self, given, numbers, device, some, out):
+        """Launches on the device of `some`, one of the arrays."""
+        framework = _devices.framework_of(some)
+        stream = framework.stream(device)
+        if out is not None:
+            out = out if isinstance(out, (tuple, list)) else [out]
+            outs = [name for name, access in self._access.items() if access == "output"]
+            if len(out) != len(outs):
+                raise TypeError(f"{self.name} has {len(outs)} outputs, got {len(out)}")
+            given.update(zip(outs, out))
+        places = [framework.placed(given[name], stream) if name in given else None
+                  for name in self._access]
+        key = (device, *(place and place.key() for place in places), *numbers.items())
+        call = self._calls.get(key)
+        if call is None:
+            call = self._call_of(key, places, numbers, device)
+        for name, element, shape, strides in call.outputs:
+            given[name] = framework.empty(element, shape, strides, device)
+            places[call.index[name]] = framework.placed(given[name], stream)
+        workspace, address = framework.bytes(call.workspace, device) if call.workspace else (0, 0)
+        scalars = [self.program._of_python(given[name]) for name in self._scalars]
+        pointers = (ctypes.c_void_p * len(scalars))(*(handle.pointer for handle in scalars))
+        with self.program._lock:
+            for tensor, place in zip(call.tensors, places):
+                tensor.address = place.address
+            self.program._call("launcher_launch", call.launcher, call.tensors, len(places),
+                               call.sizes, call.size_count, pointers, len(scalars), address,
+                               call.workspace, stream)
+        del workspace  # what is in use belongs to the stream's order from here on
+        results = [given[name] for name in self._results]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _call_of(self, key, places, numbers, device):
+        """The call of these shapes, prepared: what it needs but for addresses."""
+        for name, place in zip(self._access, places):
+            if place is not None and place.device != device:
+                raise TypeError(f"{name} does not lie on device {device}, where other arguments do")
+        call = _Call()
+        call.tensors = (c.Tensor * len(places))()
+        call.sizes, call.size_count = c.sizes(numbers)
+        call.index = {name: i for i, name in enumerate(self._access)}
+        for tensor, place in zip(call.tensors, places):
+            tensor.size = ctypes.sizeof(c.Tensor)
+            if place is not None:
+                call.describe(tensor, place.element, place.shape, place.strides)
+                tensor.address = place.address
+        size = ctypes.c_int64()
+        with self.program._lock:
+            call.launcher = self._launcher(device)
+            self.program._call("launcher_prepare", call.launcher, call.tensors, len(places),
+                               call.sizes, call.size_count, size)
+            call.workspace = size.value
+            call.outputs = []
+            for name, tensor, place in zip(self._access, call.tensors, places):
+                if place is None:
+                    made = (tensor.element.decode(), tensor.shape[: tensor.rank],
+                            tensor.strides[: tensor.rank])
+                    call.outputs.append((name, *made))
+                    call.describe(tensor, *made)
+        if len(self._calls) >= 1024:
+            self._calls.clear()
+        self._calls[key] = call
+        return call
+
+    def _launcher(self, device):
+        if device not in self._launchers:
+            made = ctypes.c_void_p()
+            self.program._call("launcher_new", self._handle.pointer, device, made)
+            self._launchers[device] = _Handle(made.value, c.library.lay_launcher_free)
+        return self._launchers[device].pointer
 
     def plan(self, target=None):
         """The plan for a GPU or an architecture, "h200", "sm_90a"; the default without."""
@@ -533,6 +626,21 @@ class Kernel:
 
     def __repr__(self):
         return f"<lay.Kernel {self.name}({', '.join(self._parameters)})>"
+
+
+class _Call:
+    """A launch on tensors of some shapes, made ready for any addresses as aligned as these."""
+
+    def __init__(self):
+        self.kept = []
+
+    def describe(self, tensor, element, shape, strides):
+        """Fills in all but the address; what the tensor points to lives with the call."""
+        extents, steps = _devices.integers(shape), _devices.integers(strides)
+        name = element.encode()
+        self.kept.append((extents, steps, name))
+        tensor.rank, tensor.element = len(shape), name
+        tensor.shape, tensor.strides = extents, steps
 
 
 class Plan:

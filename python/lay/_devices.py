@@ -1,0 +1,176 @@
+"""Arrays on a GPU: where they lie, the stream that they are worked on, and how more are made. Each
+framework that is known is a class here; none is imported before one of its arrays is seen."""
+
+import ctypes
+import sys
+
+from . import _arrays
+
+_cuda = (2, 13)  # DLPack's devices: CUDA's memory, and memory that CUDA manages
+
+
+class Placed:
+    """An array on a device: element type, shape, strides in elements, address."""
+
+    __slots__ = ("element", "shape", "strides", "address", "device", "owner")
+
+    def __init__(self, element, shape, strides, address, device, owner):
+        self.element, self.shape, self.strides = element, shape, strides
+        self.address, self.device, self.owner = address, device, owner
+
+    def key(self):
+        """What a launch depends on but for the address itself: how that is aligned."""
+        return self.element, self.shape, self.strides, self.address & 255, self.device
+
+
+def device_of(value):
+    """The number of the CUDA device that an array lies on; None for anything else."""
+    if getattr(value, "is_cuda", None) is True:  # a tensor of PyTorch
+        return value.device.index
+    if isinstance(value, _arrays.Array) or not hasattr(value, "__dlpack_device__"):
+        return None
+    kind, number = value.__dlpack_device__()
+    return number if kind in _cuda else None
+
+
+class Torch:
+    """Tensors of PyTorch, on its current stream and by its allocator."""
+
+    _elements = {
+        "bool": "pred",
+        "int8": "s8",
+        "int16": "s16",
+        "int32": "s32",
+        "int64": "s64",
+        "uint8": "u8",
+        "uint16": "u16",
+        "uint32": "u32",
+        "uint64": "u64",
+        "float16": "f16",
+        "bfloat16": "bf16",
+        "float32": "f32",
+        "float64": "f64",
+        "float8_e4m3fn": "e4m3",
+        "float8_e5m2": "e5m2",
+    }
+
+    def __init__(self):
+        self.torch = sys.modules["torch"]
+        pairs = [(getattr(self.torch, name, None), ours) for name, ours in self._elements.items()]
+        self.element_of = {dtype: ours for dtype, ours in pairs if dtype is not None}
+        self.dtype_of = {ours: dtype for dtype, ours in self.element_of.items()}
+        # The handle without an object round it, where this version of PyTorch has it.
+        self.raw_stream = getattr(self.torch._C, "_cuda_getCurrentRawStream", None)
+        self.devices = {}
+
+    def placed(self, tensor, stream):
+        element = self.element_of.get(getattr(tensor, "dtype", None))
+        if element is None:
+            raise TypeError(f"Lay has no element type for {getattr(tensor, 'dtype', type(tensor))}")
+        if not tensor.is_cuda:
+            raise TypeError("some arrays lie on a GPU and some on the host")
+        return Placed(element, tensor.shape, tensor.stride(), tensor.data_ptr(),
+                      tensor.device.index, tensor)
+
+    def stream(self, device):
+        if self.raw_stream is not None:
+            return self.raw_stream(device)
+        return self.torch.cuda.current_stream(device).cuda_stream
+
+    def device(self, number):
+        if number not in self.devices:
+            self.devices[number] = self.torch.device("cuda", number)
+        return self.devices[number]
+
+    def empty(self, element, shape, strides, device):
+        return self.torch.empty_strided(shape, strides, dtype=self.dtype_of[element],
+                                        device=self.device(device))
+
+    def bytes(self, count, device):
+        made = self.torch.empty(count, dtype=self.torch.uint8, device=self.device(device))
+        return made, made.data_ptr()
+
+
+class CuPy:
+    """Arrays of CuPy, on its current stream and by its memory pool."""
+
+    def __init__(self):
+        self.cupy = sys.modules["cupy"]
+
+    def placed(self, array, stream):
+        return of_dlpack(array, stream)
+
+    def stream(self, device):
+        with self.cupy.cuda.Device(device):
+            return self.cupy.cuda.get_current_stream().ptr
+
+    def empty(self, element, shape, strides, device):
+        dtype = _arrays._dtypes.get(element)
+        if dtype is None:
+            raise TypeError(f"CuPy has no element type for {element}: give the output as out=")
+        size = self.cupy.dtype(dtype).itemsize
+        span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides) if extent)
+        with self.cupy.cuda.Device(device):
+            memory = self.cupy.empty(span, dtype)
+        return self.cupy.lib.stride_tricks.as_strided(memory, shape, [s * size for s in strides])
+
+    def bytes(self, count, device):
+        with self.cupy.cuda.Device(device):
+            made = self.cupy.empty(count, "uint8")
+        return made, made.data.ptr
+
+
+class Other:
+    """Arrays of any framework that has DLPack, on the legacy default stream; it makes none."""
+
+    def placed(self, array, stream):
+        return of_dlpack(array, stream)
+
+    def stream(self, device):
+        return 0
+
+    def empty(self, element, shape, strides, device):
+        raise TypeError("Lay cannot make arrays of this framework: give the output as out=")
+
+    def bytes(self, count, device):
+        raise TypeError("this launch needs a workspace, and Lay cannot make arrays of this "
+                        "framework")
+
+
+_known = {"torch": Torch, "cupy": CuPy}
+_made = {}
+
+
+def framework_of(value):
+    """The framework of an array."""
+    module = type(value).__module__.partition(".")[0]
+    # A subclass of a tensor is of its base's framework.
+    if module not in _known and getattr(value, "is_cuda", None) is True:
+        module = "torch"
+    if module not in _made:
+        _made[module] = _known.get(module, Other)()
+    return _made[module]
+
+
+def of_dlpack(value, stream):
+    """Where the array lies, by DLPack, whose producer is told the stream that will work on it."""
+    # 0 is refused as ambiguous: 1 is the legacy default stream.
+    capsule = value.__dlpack__(stream=stream or 1)
+    tensor = _arrays.tensor_of(capsule)
+    element = _arrays._dlpack.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if element is None:
+        raise TypeError(f"Lay has no element type for DLPack's {tensor.code} of {tensor.bits} bits")
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else None
+    if strides is None:
+        strides, step = [], 1
+        for extent in reversed(shape):
+            strides.insert(0, step)
+            step *= extent
+        strides = tuple(strides)
+    return Placed(element, shape, strides, (tensor.data or 0) + tensor.byte_offset,
+                  tensor.device_id, (value, capsule))
+
+
+def integers(values):
+    return (ctypes.c_int64 * len(values))(*values)

@@ -1,0 +1,115 @@
+"""The package `lay` on a GPU, with PyTorch: python3 tests/python/gpu_test.py, the package on
+PYTHONPATH. Skipped where there is neither."""
+
+import threading
+import unittest
+
+import lay
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+PRODUCT = """kernel product<M, N, K>(A: bf16 (M,K), B: bf16 (N,K)) -> C: f32 (M,N)
+{ C[m,n] = sum[k](A[m,k] * B[n,k]) }
+"""
+LAYER = """kernel layer<M, N, K, ldx>(X: bf16 (M,K):(ldx,1), W: bf16 (N,K), b: f32 N, s: f32)
+  -> Y: bf16 (M,N)
+  where K % 8 == 0 and ldx >= K
+{ Y[m,n] = max(sum[k](X[m,k] * W[n,k]) * s + b[n], 0) }
+"""
+
+
+def integers(*shape, seed=0):
+    """Integers of few bits, whose products have no rounding."""
+    random = torch.Generator("cuda").manual_seed(seed)
+    return torch.randint(-4, 5, shape, generator=random, device="cuda").to(torch.bfloat16)
+
+
+@unittest.skipIf(torch is None or not torch.cuda.is_available(), "no PyTorch with a GPU")
+class Launches(unittest.TestCase):
+    def test_a_product_is_right_at_many_shapes(self):
+        product = lay.kernel(PRODUCT)
+        for m, n, k in ((1, 1, 1), (7, 5, 3), (128, 256, 64), (1000, 24, 520), (33, 4096, 4096),
+                        (4096, 512, 1024), (8, 3584, 18944)):
+            a, b = integers(m, k, seed=m), integers(n, k, seed=n + 1)
+            c = product(a, b)
+            self.assertEqual((c.dtype, tuple(c.shape)), (torch.float32, (m, n)))
+            self.assertTrue(torch.equal(c.double(), a.double() @ b.double().T), (m, n, k))
+
+    def test_strides_scalars_and_outputs_of_the_caller(self):
+        layer = lay.kernel(LAYER)
+        wide = integers(96, 80)
+        x, w, b = wide[:, 8:72], integers(40, 64, seed=1), torch.arange(40.0, device="cuda")
+        expected = torch.relu((x.float() @ w.float().T) * 0.5 + b).to(torch.bfloat16)
+        self.assertTrue(torch.equal(layer(x, w, b, 0.5), expected))
+        y = torch.full((96, 40), float("nan"), dtype=torch.bfloat16, device="cuda")
+        self.assertIs(layer(x, w, b=b, s=0.5, out=y), y)
+        self.assertTrue(torch.equal(y, expected))
+        with self.assertRaises(lay.LayError) as raised:
+            layer(x, w.T.contiguous().T, b, 0.5)
+        self.assertEqual(raised.exception.code, "stride-mismatch")
+        with self.assertRaises(lay.LayError) as raised:
+            layer(x, w, b, 0.5, out=x[:, :40])
+        self.assertIn(raised.exception.code, ("overlap", "stride-mismatch"))
+        with self.assertRaises(TypeError):
+            layer(x, w.cpu(), b, 0.5)
+        with self.assertRaises(lay.LayError) as raised:
+            layer(x.float(), w, b, 0.5)
+        self.assertEqual(raised.exception.code, "argument-kind")
+
+    def test_launches_are_on_the_current_stream(self):
+        product = lay.kernel(PRODUCT)
+        a, b = integers(512, 512), integers(512, 512, seed=1)
+        expected = a.double() @ b.double().T
+        product(a, b)
+        for stream in (torch.cuda.Stream(), torch.cuda.Stream()):
+            with torch.cuda.stream(stream):
+                late = torch.zeros_like(a)
+                torch.cuda._sleep(20_000_000)
+                late.copy_(a)
+                c = product(late, b)
+            stream.synchronize()
+            self.assertTrue(torch.equal(c.double(), expected))
+
+    def test_a_graph_replays_a_launch(self):
+        product = lay.kernel(PRODUCT)
+        a, b = integers(256, 128), integers(64, 128, seed=1)
+        c = product(a, b)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            product(a, b, out=c)
+        for seed in range(100):
+            a.copy_(integers(256, 128, seed=seed))
+            c.fill_(float("nan"))
+            graph.replay()
+            self.assertTrue(torch.equal(c.double(), a.double() @ b.double().T))
+
+    def test_threads_launch(self):
+        product = lay.kernel(PRODUCT)
+        failed = []
+
+        def work(seed):
+            try:
+                with torch.cuda.stream(torch.cuda.Stream()):
+                    for i in range(20):
+                        a, b = integers(64 + seed, 96, seed=seed), integers(32, 96, seed=i)
+                        torch.cuda.current_stream().synchronize()
+                        c = product(a, b)
+                        torch.cuda.current_stream().synchronize()
+                        assert torch.equal(c.double(), a.double() @ b.double().T)
+            except BaseException as error:  # noqa: B902, it is shown
+                failed.append(error)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
