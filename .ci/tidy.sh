@@ -7,7 +7,7 @@ source .ci/base.sh
 max=${MAX_FILES:-24}
 
 mapfile -t changed < <(git diff --numstat --no-renames --diff-filter=AM "$base" HEAD -- \
-  'frontend/*.cpp' 'backend/*.cpp' 'runtime/*.cpp' | sort -rn | cut -f3)
+  'frontend/*.cpp' 'backend/*.cpp' 'runtime/*.cpp' 'liblay/*.cpp' | sort -rn | cut -f3)
 if [ ${#changed[@]} -eq 0 ]; then
   echo "clang-tidy: no source changed since $base"
   exit 0

@@ -1,6 +1,7 @@
 #include "runtime/build/manifest.h"
 
 #include "runtime/io/json.h"
+#include "runtime/io/value_json.h"
 
 namespace lay::runtime {
 namespace {
@@ -175,8 +176,16 @@ std::string stage_json(const BuiltStage& built) {
       .text();
 }
 
-// What is said of a kernel itself.
-JsonObject described(const sema::Kernel& kernel) {
+// The same, and its shape and strides as nested arrays: `layout` as data.
+std::string taken_apart_json(const sema::Tensor& tensor) {
+  std::string json = tensor_json(tensor);
+  json.pop_back();
+  return json + ",\"shape\":" + to_json(tensor.layout.shape) +
+         ",\"stride\":" + to_json(tensor.layout.stride) + "}";
+}
+
+// What is said of a kernel itself, each tensor by `of_tensor`.
+JsonObject described(const sema::Kernel& kernel, std::string (*of_tensor)(const sema::Tensor&)) {
   std::vector<std::string> dims;
   for (const auto& dim : kernel.dims) dims.push_back(dim.name);
   const auto scalar = [](const sema::Scalar& s) {
@@ -185,7 +194,7 @@ JsonObject described(const sema::Kernel& kernel) {
   JsonObject object;
   object.string("name", kernel.name)
       .raw("sizes", strings(dims))
-      .raw("tensors", each(kernel.tensors, tensor_json))
+      .raw("tensors", each(kernel.tensors, of_tensor))
       .raw("scalars", each(kernel.scalars, scalar))
       .raw("guards", each(kernel.guards, guard_json));
   return object;
@@ -193,7 +202,7 @@ JsonObject described(const sema::Kernel& kernel) {
 
 std::string kernel_json(const BuiltKernel& built) {
   const sema::Kernel& kernel = *built.kernel;
-  return described(kernel)
+  return described(kernel, tensor_json)
       .raw("stages", each(built.stages, stage_json))
       .raw("variants",
            each(built.variants, [&](const BuiltVariant& v) { return variant_json(kernel, v); }))
@@ -208,7 +217,7 @@ std::string signature_json(const sema::Kernel& kernel) {
     const auto id = static_cast<std::size_t>(entry.id);
     order.push_back(entry.is_scalar ? kernel.scalars[id].name : kernel.tensors[id].name);
   }
-  return described(kernel).raw("signature", strings(order)).text();
+  return described(kernel, taken_apart_json).raw("signature", strings(order)).text();
 }
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {

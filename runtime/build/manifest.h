@@ -52,8 +52,8 @@ struct BuiltKernel {
   std::vector<BuiltVariant> variants;
 };
 
-// A kernel as its callers see it: name, sizes, tensors, scalars, the order of its parameters and
-// the guards.
+// A kernel as its callers see it: name, sizes, tensors with their shapes and strides, scalars, the
+// order of its parameters and the guards.
 std::string signature_json(const sema::Kernel& kernel);
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels);

@@ -246,7 +246,7 @@ TEST_CASE("a kernel says its signature and runs on arrays") {
   const std::string json = lay_kernel_json(kernel);
   CHECK(json.starts_with(
       R"json({"name":"scale","sizes":["M","N","ld"],"tensors":[{"name":"X","element":"f32",)json"
-      R"json("layout":"(M,N):(ld,1)","access":"input"})json"));
+      R"json("layout":"(M,N):(ld,1)","access":"input","shape":["M","N"],"stride":["ld",1]})json"));
   CHECK(json.find(R"("condition":"N % 4 == 0")") != std::string::npos);
   CHECK(json.ends_with(R"("signature":["X","s","Y"]})"));
 

@@ -111,5 +111,60 @@ class Launches(unittest.TestCase):
         self.assertEqual(failed, [])
 
 
+@unittest.skipIf(torch is None, "no PyTorch")
+class Operators(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        import lay.torch
+
+        cls.kernel = lay.kernel(LAYER.replace("layer", "operator_layer"))
+        cls.operator = lay.torch.register(cls.kernel)
+        cls.device = "cuda" if torch.cuda.is_available() else "cpu"
+
+    def arguments(self, m, n, k):
+        random = torch.Generator().manual_seed(m + n + k)
+        x = torch.randint(-4, 5, (m, k + 8), generator=random).to(torch.bfloat16)[:, :k]
+        w = torch.randint(-4, 5, (n, k), generator=random).to(torch.bfloat16)
+        b = torch.randint(-4, 5, (n,), generator=random).float()
+        on = self.device
+        return x.to(on), w.to(on), b.to(on), 0.5
+
+    @staticmethod
+    def expected(x, w, b, s):
+        return torch.relu((x.float() @ w.float().T) * s + b).to(torch.bfloat16)
+
+    def test_an_operator_is_right_and_passes_the_checks_of_torch(self):
+        for sizes in ((1, 1, 8), (16, 24, 32), (65, 40, 16)):
+            given = self.arguments(*sizes)
+            self.assertTrue(torch.equal(self.operator(*given), self.expected(*given)), sizes)
+            torch.library.opcheck(self.operator, given)
+
+    def test_an_operator_is_compiled_whole_with_sizes_that_change(self):
+        compiled = torch.compile(lambda *a: torch.ops.lay.operator_layer(*a) * 2, fullgraph=True,
+                                 dynamic=True)
+        for sizes in ((8, 24, 32), (16, 40, 64), (31, 8, 16)):
+            given = self.arguments(*sizes)
+            self.assertTrue(torch.equal(compiled(*given), self.expected(*given) * 2))
+
+    def test_a_size_that_no_argument_has_is_refused(self):
+        import lay.torch
+
+        open_size = lay.kernel("kernel spread<N, M>(X: f32 N) -> Y: f32 (M,N) { Y[m,n] = X[n] }")
+        with self.assertRaisesRegex(lay.LayError, "M is no axis"):
+            lay.torch.register(open_size)
+
+    def test_an_inout_is_written_in_place(self):
+        import lay.torch
+
+        add = lay.torch.register(lay.kernel(
+            "kernel add_to<M, N>(X: f32 (M,N)) -> (Y: inout f32 (M,N), Z: f32 (N,M))\n"
+            "{ Y[m,n] = Y[m,n] + X[m,n]\n  Z[n,m] = X[m,n] }"))
+        x = torch.arange(12.0, device=self.device).reshape(3, 4)
+        y = torch.ones_like(x)
+        z = add(x, y)
+        self.assertTrue(torch.equal(y, x + 1))
+        self.assertTrue(torch.equal(z, x.T))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -176,6 +176,7 @@ std::optional<std::int64_t> stride_of_axis(const Tensor& tensor, int k, const Bi
     const auto extent = extents[i].value().evaluate(sizes);
     const auto step = steps[i].is_int() ? steps[i].value().evaluate(sizes) : std::nullopt;
     if (!extent || !step) return std::nullopt;
+    if (extents.size() == 1) return step;
     if (*extent == 1) continue;
     if (first && *step != next) return std::nullopt;
     if (!first) first = *step;

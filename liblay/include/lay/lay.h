@@ -47,13 +47,13 @@ LAY_API const char* lay_version(void);
 
 typedef enum lay_result {
   LAY_RESULT_OK = 0,
-  LAY_RESULT_ERROR = 1,         /* of the text or of what was asked: the diagnostics say which */
-  LAY_RESULT_MISUSE = 2,        /* a NULL, a wrong size, a context in use: nothing was done */
-  LAY_RESULT_CANCELLED = 3,     /* by lay_cancel */
-  LAY_RESULT_TIME_LIMIT = 4,    /* lay_options.seconds */
+  LAY_RESULT_ERROR = 1,      /* of the text or of what was asked: the diagnostics say which */
+  LAY_RESULT_MISUSE = 2,     /* a NULL, a wrong size, a context in use: nothing was done */
+  LAY_RESULT_CANCELLED = 3,  /* by lay_cancel */
+  LAY_RESULT_TIME_LIMIT = 4, /* lay_options.seconds */
   LAY_RESULT_OUT_OF_MEMORY = 5,
-  LAY_RESULT_UNAVAILABLE = 6,   /* this machine lacks it: a GPU, a CUDA compiler */
-  LAY_RESULT_INTERNAL = 7       /* a mistake in Lay: please report it with the diagnostics */
+  LAY_RESULT_UNAVAILABLE = 6, /* this machine lacks it: a GPU, a CUDA compiler */
+  LAY_RESULT_INTERNAL = 7     /* a mistake in Lay: please report it with the diagnostics */
 } lay_result;
 
 typedef struct lay_context lay_context;
@@ -192,8 +192,7 @@ LAY_API lay_result lay_program_evaluate(lay_program* program, const char* expres
  * assumptions of which each would decide the claim, `text` what `lay` prints of a refuted one.
  * LAY_RESULT_OK for each of the three. The text is valid until the next call with the program. */
 LAY_API lay_result lay_program_prove(lay_program* program, const char* claim,
-                                     const lay_binding* bindings, size_t count,
-                                     const char** json);
+                                     const lay_binding* bindings, size_t count, const char** json);
 
 /* The picture of an expression, as `show` draws it, in a form: "text", "svg", "png", "html" or
  * "tex". Words of `show` may stand behind the expression: "A, banks". The bytes, with a zero behind
@@ -230,8 +229,7 @@ LAY_API lay_result lay_value_to_real(const lay_value* value, double* number);
 
 LAY_API lay_result lay_value_of_integer(lay_context* context, int64_t number, lay_value** value);
 LAY_API lay_result lay_value_of_real(lay_context* context, double number, lay_value** value);
-LAY_API lay_result lay_value_of_string(lay_context* context, const char* string,
-                                       lay_value** value);
+LAY_API lay_result lay_value_of_string(lay_context* context, const char* string, lay_value** value);
 
 /* An array in row-major order, the last index fastest; a rank of 0 is one number. */
 typedef struct lay_array {
@@ -299,8 +297,8 @@ LAY_API lay_result lay_plan_launch_count(lay_plan* plan, size_t variant, size_t*
 LAY_API lay_result lay_plan_source(lay_plan* plan, size_t variant, size_t launch,
                                    const char** text);
 /* One launch compiled: a cubin. LAY_RESULT_UNAVAILABLE where there is no CUDA compiler. */
-LAY_API lay_result lay_plan_image(lay_plan* plan, size_t variant, size_t launch,
-                                  const void** image, size_t* bytes);
+LAY_API lay_result lay_plan_image(lay_plan* plan, size_t variant, size_t launch, const void** image,
+                                  size_t* bytes);
 
 /* ---- launchers: kernels on memory of a device ----
  *

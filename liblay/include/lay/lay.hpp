@@ -115,9 +115,8 @@ class Value {
   Value(Context context, lay_value* value) : context_(std::move(context)), value_(value) {}
 
   static Value of(const Context& context, std::int64_t number) {
-    return made(context, [&](lay_value** v) {
-      return lay_value_of_integer(context.get(), number, v);
-    });
+    return made(context,
+                [&](lay_value** v) { return lay_value_of_integer(context.get(), number, v); });
   }
   static Value of(const Context& context, double number) {
     return made(context,
@@ -254,8 +253,8 @@ class Kernel {
     for (const Value* argument : arguments) given.push_back(argument->get());
     const auto numbers = detail::views(sizes);
     std::vector<lay_value*> outputs(count, nullptr);
-    context_.check(lay_kernel_run(get(), given.data(), given.size(), numbers.data(),
-                                  numbers.size(), outputs.data(), outputs.size()));
+    context_.check(lay_kernel_run(get(), given.data(), given.size(), numbers.data(), numbers.size(),
+                                  outputs.data(), outputs.size()));
     std::vector<Value> values;
     for (lay_value* output : outputs) values.emplace_back(context_, output);
     return values;
@@ -304,8 +303,8 @@ class Program {
                  std::initializer_list<std::pair<const char*, const Value*>> names = {}) const {
     const auto bindings = views(names);
     lay_value* value = nullptr;
-    context_.check(lay_program_evaluate(get(), expression.c_str(), bindings.data(),
-                                        bindings.size(), &value));
+    context_.check(
+        lay_program_evaluate(get(), expression.c_str(), bindings.data(), bindings.size(), &value));
     return Value(context_, value);
   }
   // The verdict on a claim, as JSON.
