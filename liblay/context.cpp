@@ -145,18 +145,16 @@ void require(const void* pointer, const char* name) {
 
 lay_result guarded(const ContextPtr& context, const Sources* sources,
                    const std::function<void()>& work) noexcept {
-  // The objects that the call frees may hold the last of the context.
-  const ContextPtr kept = context;
-  if (!kept->begin()) return LAY_RESULT_MISUSE;
+  if (!context->begin()) return LAY_RESULT_MISUSE;
   lay_result result = LAY_RESULT_INTERNAL;
   try {
-    result = Call(*kept).run(sources, work);
+    result = Call(*context).run(sources, work);
   } catch (const std::bad_alloc&) {
     result = LAY_RESULT_OUT_OF_MEMORY;
   } catch (...) {
     // No diagnostic can be made either.
   }
-  kept->end();
+  context->end();
   return result;
 }
 

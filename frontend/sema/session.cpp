@@ -20,10 +20,10 @@ void Module::define(const std::string& name, std::optional<Value> value, Span wh
 const Module::Entry* Module::find(const std::string& name, int generation) const {
   auto at = entries_.find(name);
   if (at == entries_.end()) return nullptr;
-  for (auto entry = at->second.rbegin(); entry != at->second.rend(); ++entry) {
-    if (entry->generation <= generation) return &*entry;
-  }
-  return nullptr;
+  const auto found = std::find_if(at->second.rbegin(), at->second.rend(), [&](const Entry& entry) {
+    return entry.generation <= generation;
+  });
+  return found == at->second.rend() ? nullptr : &*found;
 }
 
 Session::Session(Sources& s, Host h, Options o)
@@ -239,9 +239,9 @@ void inherit_guards(Session& session, const std::string& name, const Value& valu
 }
 
 Value look_up(Session& session, Frame& frame, const std::string& name, Span where) {
-  for (auto local = frame.locals.rbegin(); local != frame.locals.rend(); ++local) {
-    if (local->first == name) return local->second;
-  }
+  const auto local = std::find_if(frame.locals.rbegin(), frame.locals.rend(),
+                                  [&](const auto& each) { return each.first == name; });
+  if (local != frame.locals.rend()) return local->second;
   const Module::Entry* entry = frame.closure.module->find(name, frame.closure.generation);
   if (!entry) {
     if (const Builtin* builtin = find_builtin(name)) return Value(builtin);

@@ -13,20 +13,20 @@ namespace lay::runtime {
 namespace {
 
 // The part of NVRTC's interface that is used here.
-using Program = void*;
+using NvrtcProgram = void*;
 struct Api {
   Library library;
   int (*version)(int*, int*) = nullptr;
-  int (*create)(Program*, const char*, const char*, int, const char* const*,
+  int (*create)(NvrtcProgram*, const char*, const char*, int, const char* const*,
                 const char* const*) = nullptr;
-  int (*destroy)(Program*) = nullptr;
-  int (*compile)(Program, int, const char* const*) = nullptr;
-  int (*log_size)(Program, std::size_t*) = nullptr;
-  int (*log)(Program, char*) = nullptr;
-  int (*cubin_size)(Program, std::size_t*) = nullptr;
-  int (*cubin)(Program, char*) = nullptr;
-  int (*ptx_size)(Program, std::size_t*) = nullptr;
-  int (*ptx)(Program, char*) = nullptr;
+  int (*destroy)(NvrtcProgram*) = nullptr;
+  int (*compile)(NvrtcProgram, int, const char* const*) = nullptr;
+  int (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
+  int (*log)(NvrtcProgram, char*) = nullptr;
+  int (*cubin_size)(NvrtcProgram, std::size_t*) = nullptr;
+  int (*cubin)(NvrtcProgram, char*) = nullptr;
+  int (*ptx_size)(NvrtcProgram, std::size_t*) = nullptr;
+  int (*ptx)(NvrtcProgram, char*) = nullptr;
 
   std::string version_text, why_not, identity;
 };
@@ -78,7 +78,7 @@ const Api& api() {
 
 // A text that the library hands out with a size that counts the closing NUL.
 template <class Size, class Get>
-std::string text_of(Program program, Size size_of, Get get) {
+std::string text_of(NvrtcProgram program, Size size_of, Get get) {
   std::size_t size = 0;
   if (size_of(program, &size) != 0 || size == 0) return "";
   std::string text(size, '\0');
@@ -108,7 +108,7 @@ CompilerOutput nvrtc_compile(const std::string& text, const std::string& file,
   const Api& use = api();
   if (use.version_text.empty())
     throw std::logic_error("internal: compiling with an NVRTC that is not there");
-  Program program = nullptr;
+  NvrtcProgram program = nullptr;
   if (use.create(&program, text.c_str(), file.c_str(), 0, nullptr, nullptr) != 0)
     return {"", "NVRTC could not be started"};
   const std::string number = target.substr(target.find('_') + 1);

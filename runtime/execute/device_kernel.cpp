@@ -22,8 +22,8 @@ bool has_no_output(const sema::Kernel& kernel, const Binding& sizes) {
 
 }  // namespace
 
-DeviceKernel::DeviceKernel(const Sources& sources, sema::KernelPtr kernel, Gpu& gpu)
-    : gpu_(gpu), lowered_(sources, planned(std::move(kernel), gpu.target())) {}
+DeviceKernel::DeviceKernel(const Sources& sources, const sema::KernelPtr& kernel, Gpu& gpu)
+    : gpu_(gpu), lowered_(sources, planned(kernel, gpu.target())) {}
 
 Binding DeviceKernel::sizes_of(const std::vector<DeviceTensor>& tensors,
                                const std::map<std::string, std::int64_t>& set) const {

@@ -30,7 +30,7 @@ class DeviceKernel {
  public:
   // Plans the kernel for the device: DiagnosticError where it cannot be. Sources and GPU outlive
   // it.
-  DeviceKernel(const Sources& sources, sema::KernelPtr kernel, Gpu& gpu);
+  DeviceKernel(const Sources& sources, const sema::KernelPtr& kernel, Gpu& gpu);
 
   const sema::Kernel& kernel() const { return *lowered_.plan().kernel; }
 

@@ -39,7 +39,7 @@ std::string escaped(std::string_view text, std::string_view special) {
 }
 
 // Inside single quotes, where the shell gives no character a meaning but the quote.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
@@ -94,9 +94,9 @@ std::vector<std::string> zsh_arguments(const std::vector<CommandOption>& options
     const std::string value =
         option.value.empty() ? "" : ":" + escaped(option.value, ":\\") + ":" + action;
     for (const std::string& name : option.names) {
-      specifications.push_back(quoted("*" + name + described + value));
+      specifications.push_back(in_quotes("*" + name + described + value));
     }
-    if (option.names.empty()) specifications.push_back(quoted("*" + value));
+    if (option.names.empty()) specifications.push_back(in_quotes("*" + value));
   }
   return specifications;
 }
@@ -110,7 +110,7 @@ std::string zsh_script(const CommandTable& table) {
       "  typeset -A opt_args\n"
       "  local -a commands=(\n";
   for (const CommandEntry& command : table.commands) {
-    text += "    " + quoted(command.name + ":" + escaped(command.description, ":\\")) + "\n";
+    text += "    " + in_quotes(command.name + ":" + escaped(command.description, ":\\")) + "\n";
   }
   text += "  )\n  _arguments -C " + join(zsh_arguments(table.options), " ") +
           " '1:command:->command' '*::argument:->argument'\n"
