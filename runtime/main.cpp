@@ -409,6 +409,11 @@ void add_simple(CLI::App& app, int& code) {
       ->callback([&code] { code = evaluate_lines(); });
   app.add_subcommand("doctor", "Reports what was found: compiler, driver, GPU, cache.")
       ->callback([&code] { code = examine_machine(); });
+  auto* cache =
+      app.add_subcommand("cache", "Shows where compiled kernels are kept and how much they take.");
+  auto clearing = std::make_shared<CacheOptions>();
+  cache->add_flag("--clear", clearing->clear, "remove them");
+  cache->callback([clearing, &code] { code = show_cache(*clearing); });
   app.add_subcommand("repl", "Starts the REPL, as `lay` without a command does.")
       ->callback([&code] { code = repl(); });
 }

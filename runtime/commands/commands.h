@@ -158,6 +158,13 @@ int format_files(const FormatOptions& options);
 // Prints what was found on this machine and what was not, and why.
 int examine_machine();
 
+// The options of `lay cache`.
+struct CacheOptions {
+  bool clear = false;  // remove all entries
+};
+// Prints where compiled kernels are kept and how much they take, or removes them.
+int show_cache(const CacheOptions& options);
+
 // Statements from a terminal with editing, or from a pipe without.
 int repl();
 

@@ -164,32 +164,68 @@ bool Cache::store(std::string_view key, std::string_view payload) const {
   return stored;
 }
 
+// A file of the cache: KEY.layc, KEY.bad, KEY.SUFFIX.tmp.
+struct Cache::File {
+  std::int64_t used, size;
+  std::string name;
+
+  std::string_view ending() const { return std::string_view(name).substr(name.rfind('.') + 1); }
+  void count_in(Contents& contents) const {
+    contents.bytes += size;
+    ++(ending() == "layc"  ? contents.entries
+       : ending() == "bad" ? contents.damaged
+                           : contents.drafts);
+  }
+};
+
+std::vector<Cache::File> Cache::files() const {
+  std::vector<File> found;
+  const int listing = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* entries = listing < 0 ? nullptr : fdopendir(listing);
+  if (!entries) {
+    if (listing >= 0) close(listing);
+    return found;
+  }
+  while (const dirent* entry = readdir(entries)) {
+    struct stat info {};
+    File file{0, 0, entry->d_name};
+    const std::string_view ending = file.ending();
+    const bool is_ours = is_key(std::string_view(file.name).substr(0, file.name.find('.'))) &&
+                         (ending == "layc" || ending == "bad" || ending == "tmp");
+    if (!is_ours || fstatat(folder_, file.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(info.st_mode))
+      continue;
+    file.used = info.st_atim.tv_sec * 1000 + info.st_atim.tv_nsec / 1000000;
+    file.size = info.st_size;
+    found.push_back(std::move(file));
+  }
+  closedir(entries);
+  return found;
+}
+
+Cache::Contents Cache::contents() const {
+  Contents contents;
+  if (usable())
+    for (const File& file : files()) file.count_in(contents);
+  return contents;
+}
+
+Cache::Contents Cache::clear() const {
+  Contents removed;
+  if (!usable()) return removed;
+  for (const File& file : files())
+    if (unlinkat(folder_, file.name.c_str(), 0) == 0) file.count_in(removed);
+  return removed;
+}
+
 void Cache::trim() const {
   const Descriptor lock(openat(folder_, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!lock || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;  // somebody else is at it
-  const int listing = openat(folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* entries = listing < 0 ? nullptr : fdopendir(listing);
-  if (!entries) return;
-  struct File {
-    std::int64_t used, size;
-    std::string name;
-  };
-  std::vector<File> files;
+  std::vector<File> all = files();
   std::int64_t total = 0;
-  while (const dirent* entry = readdir(entries)) {
-    struct stat info {};
-    const std::string name = entry->d_name;
-    if (name == "lock" || fstatat(folder_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(info.st_mode))
-      continue;
-    files.push_back(
-        {info.st_atim.tv_sec * 1000 + info.st_atim.tv_nsec / 1000000, info.st_size, name});
-    total += info.st_size;
-  }
-  closedir(entries);
-  std::sort(files.begin(), files.end(),
-            [](const File& a, const File& b) { return a.used < b.used; });
-  for (const File& file : files) {
+  for (const File& file : all) total += file.size;
+  std::sort(all.begin(), all.end(), [](const File& a, const File& b) { return a.used < b.used; });
+  for (const File& file : all) {
     if (total <= limit_) break;
     if (unlinkat(folder_, file.name.c_str(), 0) == 0) total -= file.size;
   }

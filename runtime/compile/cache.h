@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lay::runtime {
 
@@ -38,8 +39,23 @@ class Cache {
   // ago are removed until the folder is within its limit.
   bool store(std::string_view key, std::string_view payload) const;
 
+  // What the folder holds: entries, damaged ones that were moved aside, and drafts of writers that
+  // are at work or were killed.
+  struct Contents {
+    std::int64_t entries = 0, bytes = 0;  // bytes of all three
+    std::int64_t damaged = 0, drafts = 0;
+  };
+  Contents contents() const;
+  std::int64_t limit() const { return limit_; }
+
+  // Removes all three, and returns what was removed. Files of others in the folder stay, here and
+  // where it is kept within its limit.
+  Contents clear() const;
+
  private:
+  struct File;
   void open(const std::string& folder);
+  std::vector<File> files() const;
   void trim() const;
 
   std::string path_, why_not_;

@@ -373,6 +373,24 @@ TEST_CASE("explain derives an expression, help prints pages") {
   CHECK(unknown.error.find("did you mean composition-carry?") != std::string::npos);
 }
 
+TEST_CASE("cache shows what is kept, and removes it") {
+  const Folder folder;
+  const std::string kept = (folder.path() / "kept").string();
+  const Setting setting = {"", folder.path().string(), {"LAY_CACHE_DIR=" + kept}, 60, 0};
+  CHECK(run_lay({"cache"}, setting).out == kept + ": 0 entries, 0.0 MiB of 256.0 MiB\n");
+  const std::string damaged = kept + "/" + std::string(64, 'a') + ".bad";
+  put(damaged, std::string(3 << 20, 'x'));
+  CHECK(run_lay({"cache"}, setting).out == kept + ": 0 entries, 1 damaged, 3.0 MiB of 256.0 MiB\n");
+  CHECK(run_lay({"cache", "--clear"}, setting).out ==
+        "removed 0 entries, 1 damaged, 3.0 MiB: " + kept + "\n");
+  CHECK(!std::filesystem::exists(damaged));
+  const Setting nowhere = {"", folder.path().string(), {"LAY_CACHE_DIR=" + damaged + "/x"}, 60, 0};
+  put(damaged, "");
+  const auto none = run_lay({"cache"}, nowhere);
+  CHECK(none.code == 0);
+  CHECK(none.out.starts_with("no cache: "));
+}
+
 TEST_CASE("doctor says what was found and what was not") {
   Folder folder;
   const auto ended = folder.lay({"doctor"});

@@ -121,6 +121,33 @@ TEST_CASE("the entries used longest ago go first") {
   CHECK(cache.find(key_of("d")));
 }
 
+TEST_CASE("files of others in the folder are neither counted nor removed") {
+  const TemporaryFolder folder;
+  const Cache cache(folder.path(), 1000);
+  const std::string letter = folder / "letter.txt", like = folder / "mine.layc";
+  lay::test::put(letter, std::string(5000, 'x'));
+  lay::test::put(like, std::string(5000, 'x'));
+  REQUIRE(cache.store(key_of("a"), std::string(900, 'p')));
+  usleep(20000);
+  REQUIRE(cache.store(key_of("b"), std::string(900, 'p')));
+  CHECK(!cache.find(key_of("a")));
+  CHECK(cache.find(key_of("b")));
+  // A damaged entry and a draft are the cache's.
+  lay::test::put(folder / (key_of("c") + ".layc"), "no entry");
+  CHECK(!cache.find(key_of("c")));
+  lay::test::put(folder / (key_of("d") + ".0123.tmp"), "half");
+  const Cache::Contents held = cache.contents();
+  CHECK((held.entries == 1 && held.damaged == 1 && held.drafts == 1));
+  CHECK(held.bytes > 900);
+  const Cache::Contents removed = cache.clear();
+  CHECK((removed.entries == 1 && removed.damaged == 1 && removed.drafts == 1));
+  CHECK(removed.bytes == held.bytes);
+  CHECK(cache.contents().bytes == 0);
+  CHECK(fs::exists(letter));
+  CHECK(fs::exists(like));
+  CHECK(cache.store(key_of("e"), "again"));
+}
+
 TEST_CASE("a writer that is killed leaves whole entries or none") {
   const TemporaryFolder folder;
   const std::string payload(200000, 'p');
