@@ -48,6 +48,14 @@ __all__ = [
     "show",
 ]
 
+
+def load_ipython_extension(ipython):
+    """`%load_ext lay`: cells that begin with `%%lay`."""
+    from . import _notebook
+
+    _notebook.load_ipython_extension(ipython)
+
+
 _program = None
 _first = threading.Lock()
 

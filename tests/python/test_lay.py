@@ -1,7 +1,9 @@
 """The package `lay` as its users call it; run by wheel_test.py on an unpacked wheel."""
 
 import array
+import contextlib
 import doctest
+import io
 import pathlib
 import re
 import subprocess
@@ -124,6 +126,31 @@ class Layouts(unittest.TestCase):
         self.assertIn("error[refuted]", refuted.text)
         with self.assertRaises(lay.LayError):
             lay.prove("nobody == 1")
+
+
+class Notebooks(unittest.TestCase):
+    def test_cells_share_names_and_show_their_last_value(self):
+        magics = {}
+
+        class Shell:
+            def register_magic_function(self, function, kind, name):
+                magics[name] = function
+
+        lay.load_ipython_extension(Shell())
+        run = magics["lay"]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            self.assertIsNone(run("", "let a = (4,2):(1,4)\nprint 1 + 1"))
+            composed = run("", "a o 2:4\n")
+            self.assertIsNone(run("", "let b = nobody"))
+        self.assertEqual(repr(composed), "Layout('2:4')")
+        self.assertTrue(composed._repr_html_().startswith("<svg"))
+        self.assertTrue(said.getvalue().startswith("2\nerror[unknown-name]"))
+        self.assertEqual(run("size(a)"), 8)
+        self.assertEqual(run("", "size(a)"), 8)
+        self.assertEqual(run("", "dim M\n2 * M").kind, "int")
+        run("-r")
+        with self.assertRaises(lay.LayError):
+            run("a")
 
 
 class Errors(unittest.TestCase):
