@@ -19,9 +19,12 @@ add_custom_command(TARGET lay POST_BUILD
   VERBATIM)
 
 include(GNUInstallDirs)
+# A part of the installation is a component, and a package of Debian (cmake/deb.cmake).
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME lay)
 install(TARGETS lay EXPORT Lay)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Lay)
-install(EXPORT Lay NAMESPACE Lay:: FILE LayTargets.cmake DESTINATION ${package})
+install(EXPORT Lay NAMESPACE Lay:: FILE LayTargets.cmake DESTINATION ${package}
+  COMPONENT liblay-dev)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/LayConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
@@ -29,7 +32,8 @@ configure_package_config_file(cmake/package/LayConfig.cmake.in
   ${PROJECT_BINARY_DIR}/generated/LayConfig.cmake INSTALL_DESTINATION ${package}
   PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 install(FILES ${PROJECT_BINARY_DIR}/generated/LayConfig.cmake
-  ${PROJECT_BINARY_DIR}/generated/LayConfigVersion.cmake DESTINATION ${package})
+  ${PROJECT_BINARY_DIR}/generated/LayConfigVersion.cmake DESTINATION ${package}
+  COMPONENT liblay-dev)
 install(FILES ${generated}/lay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${generated}/lay DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${generated}/_lay DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

@@ -15,10 +15,11 @@ if(ANTLR4_SHARED_RUNTIME)
   endif()
   set_target_properties(lay_shared PROPERTIES
     LINKER_LANGUAGE CXX OUTPUT_NAME lay VERSION ${PROJECT_VERSION} SOVERSION 1
-    EXPORT_NAME liblay INSTALL_RPATH "$ORIGIN" LINK_DEPENDS ${liblay_names}
+    EXPORT_NAME liblay LINK_DEPENDS ${liblay_names}
     LAY_SHARED_ANTLR ON)
   target_include_directories(lay_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  install(TARGETS lay_shared EXPORT Lay)
+  install(TARGETS lay_shared EXPORT Lay
+    LIBRARY COMPONENT liblay1 NAMELINK_COMPONENT liblay-dev)
 else()
   message(STATUS "no shared ANTLR runtime: liblay is built as a static library alone")
 endif()
@@ -38,12 +39,12 @@ if(NOT LAY_SANITIZE)
     COMMAND ${CMAKE_AR} crD ${static} $<TARGET_FILE:lay_object>
     COMMAND ${CMAKE_RANLIB} -D ${static}
     BYPRODUCTS ${static} VERBATIM)
-  install(FILES ${static} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${static} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT liblay-dev)
 endif()
 
-install(DIRECTORY liblay/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY liblay/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT liblay-dev)
 file(RELATIVE_PATH from_pc_to_include
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/package/lay.pc.in ${PROJECT_BINARY_DIR}/generated/lay.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/lay.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT liblay-dev)

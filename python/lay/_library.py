@@ -1,6 +1,7 @@
 """The functions of lay/lay.h, by ctypes. Nothing here knows of Python's objects."""
 
 import ctypes
+import glob
 import os
 from ctypes import (
     CFUNCTYPE,
@@ -203,6 +204,11 @@ def _load():
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "liblay.so.1")
     name = os.environ.get("LAY_LIBRARY") or (beside if os.path.exists(beside) else "liblay.so.1")
     try:
+        if name == beside:
+            # What the library needs lies beside it, too, and is found because it is loaded.
+            folder = glob.escape(os.path.dirname(beside))
+            for runtime in glob.glob(os.path.join(folder, "libantlr4*")):
+                ctypes.CDLL(runtime)
         library = ctypes.CDLL(name)
     except OSError as error:
         raise ImportError(
