@@ -234,9 +234,12 @@ class Kernels(unittest.TestCase):
                           "{ Y[n] = X[n] + 1\n  Z[n] = X[n] }")
         y, z = both(array.array("f", [1, 2]))
         self.assertEqual(y.tolist(), [2.0, 3.0])
-        self.assertIsInstance(z, lay.Array)
-        self.assertEqual((z.element, z.shape, z.bits().tolist()), ("bf16", (2,), [0x3F80, 0x4000]))
         back = lay.kernel("kernel back<N>(X: bf16 N) -> Y: f32 N { Y[n] = X[n] }")
+        self.assertEqual(back(z).tolist(), [1.0, 2.0])
+        if not isinstance(z, lay.Array):  # the package ml_dtypes gives NumPy such a type
+            self.assertEqual((str(z.dtype), z.tolist()), ("bfloat16", [1.0, 2.0]))
+            z = lay.Array("bf16", (2,), z.tobytes())
+        self.assertEqual((z.element, z.shape, z.bits().tolist()), ("bf16", (2,), [0x3F80, 0x4000]))
         self.assertEqual(back(z).tolist(), [1.0, 2.0])
         with self.assertRaises(TypeError):
             z.tolist()
