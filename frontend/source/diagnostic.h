@@ -46,11 +46,11 @@ struct Diagnostic {
   std::string code;  // kebab-case: "composition-carry"
   // One lower-case sentence without a full stop.
   std::string message;
-  Span primary;
-  std::vector<Label> labels;
-  std::vector<Note> notes;
+  Span primary{};
+  std::vector<Label> labels{};
+  std::vector<Note> notes{};
   // Name and JSON text of each fact, for tools.
-  std::vector<std::pair<std::string, std::string>> witness;
+  std::vector<std::pair<std::string, std::string>> witness{};
   Severity severity = Severity::error;
 };
 
@@ -58,6 +58,8 @@ struct Diagnostic {
 class DiagnosticError : public std::exception {
  public:
   explicit DiagnosticError(Diagnostic d) : diagnostic(std::move(d)) {}
+  DiagnosticError(std::string code, std::string message, Span where = {})
+      : DiagnosticError(Diagnostic{std::move(code), std::move(message), where}) {}
   const char* what() const noexcept override { return diagnostic.message.c_str(); }
 
   Diagnostic diagnostic;

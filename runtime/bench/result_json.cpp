@@ -14,12 +14,6 @@ std::string numbers(const std::vector<double>& values) {
   return json_array(texts);
 }
 
-std::string strings(const std::vector<std::string>& values) {
-  std::vector<std::string> texts;
-  for (const std::string& value : values) texts.push_back(runtime::json_string(value));
-  return json_array(texts);
-}
-
 std::string_view side_name(Side side) {
   switch (side) {
     case Side::ours:
@@ -86,7 +80,7 @@ std::string result_json(const Result& result) {
       .integer("sets", result.sets)
       .boolean("right", result.right())
       .raw("rows", json_array(rows))
-      .raw("notes", strings(result.notes))
+      .raw("notes", runtime::json_strings(result.notes))
       .text();
 }
 
@@ -119,7 +113,7 @@ std::string to_json(const Setting& setting, const std::vector<Result>& results) 
                                     .string("cublaslt", setting.library)
                                     .string("triton", setting.triton)
                                     .string("torch", setting.torch)
-                                    .raw("missing", strings(missing))
+                                    .raw("missing", runtime::json_strings(missing))
                                     .raw("protocol", protocol.text())
                                     .raw("results", json_array(all))
                                     .text());

@@ -12,22 +12,14 @@
 #include "backend/target/target.h"
 #include "runtime/build/manifest.h"
 #include "runtime/bundle/bundle.h"
-#include "runtime/commands/commands.h"
 #include "runtime/compile/compile.h"
 #include "runtime/compile/workers.h"
+#include "runtime/execute/machine.h"
 #include "runtime/execute/stages.h"
 #include "runtime/gpu/device.h"
 
 namespace lay::runtime {
 namespace {
-
-[[noreturn]] void fail(std::string code, std::string message, Span where = {}) {
-  Diagnostic d;
-  d.code = std::move(code);
-  d.message = std::move(message);
-  d.primary = where;
-  throw DiagnosticError(std::move(d));
-}
 
 // A GPU, or an architecture by the one that stands for it, as it was asked for: "a100", "sm_80".
 struct Asked {
@@ -326,11 +318,11 @@ class Builder {
     }
     for (const auto& message : made.messages)
       if (message.is_error)
-        fail("cuda-compiler",
-             made.compiler + " refuses what was emitted for " + target.architecture + ": " +
-                 message.text,
-             line_span(sources_, kernel.where, message.script_line));
-    fail("cuda-compiler", made.compiler + " failed: " + made.log, kernel.where);
+        throw DiagnosticError("cuda-compiler",
+                              made.compiler + " refuses what was emitted for " +
+                                  target.architecture + ": " + message.text,
+                              line_span(sources_, kernel.where, message.script_line));
+    throw DiagnosticError("cuda-compiler", made.compiler + " failed: " + made.log, kernel.where);
   }
 
   void remarked(const sema::Kernel& kernel, const std::string& variant, const Target& target,
@@ -367,8 +359,9 @@ BundleNames bundle_names(const std::string& script, const BuildChoices& options)
   const std::string& prefix = options.prefix;
   if (!std::all_of(prefix.begin(), prefix.end(), is_part) ||
       (!prefix.empty() && std::isdigit(static_cast<unsigned char>(prefix.front()))))
-    fail("bundle-prefix",
-         "--prefix `" + prefix + "`: expected letters, digits and `_`, with no digit in front");
+    throw DiagnosticError(
+        "bundle-prefix",
+        "--prefix `" + prefix + "`: expected letters, digits and `_`, with no digit in front");
   return {std::filesystem::path(script).filename().string(), bundle_stem(script), prefix};
 }
 

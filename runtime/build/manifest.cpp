@@ -6,12 +6,6 @@
 namespace lay::runtime {
 namespace {
 
-std::string strings(const std::vector<std::string>& texts) {
-  std::vector<std::string> elements;
-  for (const auto& text : texts) elements.push_back(json_string(text));
-  return json_array(elements);
-}
-
 template <class Items, class Function>
 std::string each(const Items& items, Function function) {
   std::vector<std::string> elements;
@@ -156,7 +150,7 @@ std::string variant_json(const sema::Kernel& kernel, const BuiltVariant& built) 
     made.string("cost", variant.cost->value.to_string())
         .integer("portfolio", variant.cost->portfolio);
   return made.raw("aligned", each(variant.aligned, alignment))
-      .raw("targets", strings(built.targets))
+      .raw("targets", json_strings(built.targets))
       .string("workspace_bytes", variant.workspace.to_string())
       .raw("stages", each(built.stages, [](std::size_t stage) { return std::to_string(stage); }))
       .raw("launches", each(built.launches, built_launch_json))
@@ -193,7 +187,7 @@ JsonObject described(const sema::Kernel& kernel, std::string (*of_tensor)(const 
   };
   JsonObject object;
   object.string("name", kernel.name)
-      .raw("sizes", strings(dims))
+      .raw("sizes", json_strings(dims))
       .raw("tensors", each(kernel.tensors, of_tensor))
       .raw("scalars", each(kernel.scalars, scalar))
       .raw("guards", each(kernel.guards, guard_json));
@@ -217,7 +211,7 @@ std::string signature_json(const sema::Kernel& kernel) {
     const auto id = static_cast<std::size_t>(entry.id);
     order.push_back(entry.is_scalar ? kernel.scalars[id].name : kernel.tensors[id].name);
   }
-  return described(kernel, taken_apart_json).raw("signature", strings(order)).text();
+  return described(kernel, taken_apart_json).raw("signature", json_strings(order)).text();
 }
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {

@@ -51,11 +51,8 @@ std::string finding_json(const Sources& sources, const sema::Finding& finding) {
   object.string("kind", "verdict").string("verdict", verdict_word(finding));
   object.string("claim", finding_claim(sources, finding)).string("origin", finding.origin);
   add_place(object, sources, finding.where);
-  std::vector<std::string> deciding;
-  for (const std::string& condition : finding.decided_by)
-    deciding.push_back(json_string(condition));
   return object.raw("witness", to_json(finding.breaks))
-      .raw("decided_by", json_array(deciding))
+      .raw("decided_by", json_strings(finding.decided_by))
       .text();
 }
 

@@ -14,13 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(std::string code, std::string message) {
-  Diagnostic d;
-  d.code = std::move(code);
-  d.message = std::move(message);
-  throw DiagnosticError(std::move(d));
-}
-
 // The path as a rule of make writes it.
 std::string in_make(const std::string& path) {
   std::string text;
@@ -43,7 +36,7 @@ void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder))
-    fail("file", "`" + folder + "`: the folder cannot be made");
+    throw DiagnosticError("file", "`" + folder + "`: the folder cannot be made");
 }
 
 }  // namespace
@@ -55,10 +48,10 @@ int build_script(const BuildOptions& options) {
   report(script->sources, script->outcomes);
   if (const int code = exit_code_of(script->outcomes); code != exit_ok) return code;
   BuildOutput output;
-  bool is_folder_made = false, is_written = false;
+  bool is_written = false;
   output.file = [&](const std::string& name, const std::string& contents) {
-    if (!is_folder_made) make_folder(options.folder);
-    is_folder_made = is_written = true;
+    if (!is_written) make_folder(options.folder);
+    is_written = true;
     const std::string path = (fs::path(options.folder) / name).string();
     write_file(path, {contents});
     std::cout << path << "\n";
@@ -67,7 +60,8 @@ int build_script(const BuildOptions& options) {
   output.log = log_to_stderr;
   try {
     const auto kernels = kernels_named(*script, options.kernel);
-    if (kernels.empty()) fail("no-kernel", "`" + options.file + "` has no kernel to build");
+    if (kernels.empty())
+      throw DiagnosticError("no-kernel", "`" + options.file + "` has no kernel to build");
     const Build built =
         build_kernels(script->sources, options.file, kernels, options.choices, output);
     if (!options.depfile.empty() && is_written) {

@@ -13,26 +13,15 @@
 namespace lay::runtime {
 namespace {
 
-[[noreturn]] void fail(std::string code, std::string message, Span where = {}) {
-  Diagnostic d;
-  d.code = std::move(code);
-  d.message = std::move(message);
-  d.primary = where;
-  throw DiagnosticError(std::move(d));
-}
-
 // The kernel that a script without calls wants run.
-sema::KernelPtr chosen_kernel(const std::vector<sema::KernelPtr>& kernels,
-                              const std::string& name) {
+sema::KernelPtr chosen_kernel(const Script& script, const std::string& name) {
+  const auto named = kernels_named(script, name);
+  if (named.empty()) throw DiagnosticError("no-kernel", "the script has no kernel");
+  if (named.size() == 1 || !name.empty()) return named.front();
   std::string names;
-  for (const auto& kernel : kernels) {
-    if (kernel->name == name || (name.empty() && kernels.size() == 1)) return kernel;
-    names += (names.empty() ? "`" : ", `") + kernel->name + "`";
-  }
-  if (kernels.empty()) fail("no-kernel", "the script has no kernel");
-  if (name.empty())
-    fail("no-kernel", "the script has several kernels (" + names + "): choose with --kernel");
-  fail("no-kernel", "the script has no kernel `" + name + "`: it has " + names);
+  for (const auto& kernel : named) names += (names.empty() ? "`" : ", `") + kernel->name + "`";
+  throw DiagnosticError("no-kernel",
+                        "the script has several kernels (" + names + "): choose with --kernel");
 }
 
 sema::Number number(const std::string& name, const std::string& text) {
@@ -70,13 +59,16 @@ void check_names(const sema::Kernel& kernel, const RunOptions& options) {
   };
   for (const auto& [name, file] : options.in)
     if (!is_tensor(name, true))
-      fail("no-parameter", "kernel `" + kernel.name + "` has no input `" + name + "`");
+      throw DiagnosticError("no-parameter",
+                            "kernel `" + kernel.name + "` has no input `" + name + "`");
   for (const auto& [name, file] : options.out)
     if (!is_tensor(name, false))
-      fail("no-parameter", "kernel `" + kernel.name + "` has no output `" + name + "`");
+      throw DiagnosticError("no-parameter",
+                            "kernel `" + kernel.name + "` has no output `" + name + "`");
   for (const auto& [name, value] : options.set)
     if (!is_size_or_scalar(name))
-      fail("no-parameter", "kernel `" + kernel.name + "` has no size or scalar `" + name + "`");
+      throw DiagnosticError("no-parameter",
+                            "kernel `" + kernel.name + "` has no size or scalar `" + name + "`");
 }
 
 sema::Array given_array(const sema::Tensor& tensor, const std::string& file) {
@@ -111,8 +103,8 @@ std::vector<std::optional<sema::Array>> given_arrays(const sema::Kernel& kernel,
     if (file != options.in.end())
       arrays[i] = given_array(tensor, file->second);
     else if (!options.random)
-      fail("no-input", "kernel `" + kernel.name + "` needs `" + tensor.name + "`: --in " +
-                           tensor.name + "=FILE.npy, or --random");
+      throw DiagnosticError("no-input", "kernel `" + kernel.name + "` needs `" + tensor.name +
+                                            "`: --in " + tensor.name + "=FILE.npy, or --random");
   }
   return arrays;
 }
@@ -145,8 +137,8 @@ sema::KernelCall call_of(const sema::KernelPtr& kernel, const RunOptions& option
   for (const sema::Scalar& scalar : kernel->scalars) {
     const auto value = options.set.find(scalar.name);
     if (value == options.set.end())
-      fail("no-input", "kernel `" + kernel->name + "` needs the number `" + scalar.name +
-                           "`: --set " + scalar.name + "=...");
+      throw DiagnosticError("no-input", "kernel `" + kernel->name + "` needs the number `" +
+                                            scalar.name + "`: --set " + scalar.name + "=...");
     call.scalars.push_back(number(scalar.name, value->second));
   }
   return call;
@@ -186,7 +178,7 @@ bool needs_input(const std::vector<sema::KernelPtr>& kernels) {
 }
 
 void run_kernel(Script& script, const RunOptions& options) {
-  const sema::KernelPtr kernel = chosen_kernel(script.evaluator.kernels(), options.kernel);
+  const sema::KernelPtr kernel = chosen_kernel(script, options.kernel);
   try {
     write_outputs(*kernel, script.executor.run(call_of(kernel, options)), options);
   } catch (const Refusal& refusal) {

@@ -5,25 +5,13 @@
 
 #include <cstdint>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "runtime/build/build.h"
+#include "runtime/execute/machine.h"
 
 namespace lay::runtime {
-
-// Where kernels run; any: on the GPU if there is one.
-enum class MachineChoice { any, host, gpu };
-
-// This machine lacks what was asked for: nothing is wrong with the script.
-struct MachineLacks : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-// A GPU was asked for, and there is none that can be used.
-struct NoGpu : MachineLacks {
-  using MachineLacks::MachineLacks;
-};
 
 // The options of `lay run`.
 struct RunOptions {

@@ -8,10 +8,11 @@
 namespace lay::runtime {
 namespace {
 
-const Diagnostic* first_error(const sema::Outcome& outcome) {
+// Why the outcome is not ok.
+Diagnostic first_error(const sema::Outcome& outcome) {
   for (const Diagnostic& d : outcome.diagnostics.list())
-    if (d.severity == Severity::error) return &d;
-  return nullptr;
+    if (d.severity == Severity::error) return d;
+  return poisoned(outcome);
 }
 
 }  // namespace
@@ -38,19 +39,15 @@ std::string LineAnswers::answer(const std::string& line, int number) {
 }
 
 std::string LineAnswers::error(const sema::Outcome& outcome, int number) const {
-  const Diagnostic* d = first_error(outcome);
+  const Diagnostic d = first_error(outcome);
   JsonObject object, witness;
-  object.boolean("ok", false);
-  object.string("code", d ? d->code : "poisoned");
-  object.string("message", d ? d->message : "this needs a name whose own statement failed");
+  object.boolean("ok", false).string("code", d.code).string("message", d.message);
   // Where the error lies in the library, its place in this line is that of the statement.
-  const Span where = d && d->primary.known() && program_.sources[d->primary.file].name == "<input>"
-                         ? d->primary
-                         : outcome.where;
+  const bool is_here = d.primary.known() && program_.sources[d.primary.file].name == "<input>";
+  const Span where = is_here ? d.primary : outcome.where;
   const Position at = where.known() ? program_.sources.position(where) : Position{number, 1};
   object.integer("line", at.line).integer("column", at.column);
-  if (d)
-    for (const auto& [name, json] : d->witness) witness.raw(name, json);
+  for (const auto& [name, json] : d.witness) witness.raw(name, json);
   object.raw("witness", witness.text());
   return object.text();
 }
@@ -70,10 +67,7 @@ std::string LineAnswers::result() const {
       if (finding.origin == "prove") {
         object.string("verdict", verdict_word(finding));
         if (!finding.breaks.empty()) object.raw("witness", to_json(finding.breaks));
-        std::vector<std::string> conditions;
-        for (const std::string& condition : finding.decided_by)
-          conditions.push_back(json_string(condition));
-        if (!conditions.empty()) object.raw("decided_by", json_array(conditions));
+        if (!finding.decided_by.empty()) object.raw("decided_by", json_strings(finding.decided_by));
       }
   if (!printed_.empty()) object.string("printed", printed_);
   return object.text();

@@ -77,6 +77,10 @@ std::string sizes_text(const Sizes& sizes) {
   return text;
 }
 
+Diagnostic poisoned(const sema::Outcome& outcome) {
+  return Diagnostic{"poisoned", "this needs a name whose own statement failed", outcome.where};
+}
+
 std::string finding_line(const Sources& sources, const sema::Finding& finding) {
   std::string place;
   if (finding.where.known()) {

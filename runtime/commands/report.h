@@ -28,6 +28,9 @@ void report(const Sources& sources, const std::vector<sema::Outcome>& outcomes);
 // exit_program where an outcome has an error.
 ExitCode exit_code_of(const std::vector<sema::Outcome>& outcomes);
 
+// The error of an outcome that was not evaluated: it uses a name whose own statement failed.
+Diagnostic poisoned(const sema::Outcome& outcome);
+
 // "tiles.lay:9:1: guarded   M % 96 == 0   (divide_exactly; smallest break: M = 128)"
 std::string finding_line(const Sources& sources, const sema::Finding& finding);
 // "refuted   M % 96 == 0   (smallest break: M = 128)"

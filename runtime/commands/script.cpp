@@ -50,19 +50,17 @@ std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions o
   return script;
 }
 
-std::vector<sema::KernelPtr> kernels_named(const Script& script, const std::string& name) {
+std::vector<sema::KernelPtr> kernels_named(const Program& program, const std::string& name) {
   std::vector<sema::KernelPtr> named;
   std::string names;
-  for (const auto& kernel : script.evaluator.kernels()) {
+  for (const auto& kernel : program.evaluator.kernels()) {
     names += (names.empty() ? "`" : ", `") + kernel->name + "`";
     if (name.empty() || kernel->name == name) named.push_back(kernel);
   }
   if (!named.empty() || name.empty()) return named;
-  Diagnostic d;
-  d.code = "no-kernel";
-  d.message = names.empty() ? "the script has no kernel"
-                            : "the script has no kernel `" + name + "`: it has " + names;
-  throw DiagnosticError(std::move(d));
+  throw DiagnosticError("no-kernel",
+                        names.empty() ? "the script has no kernel"
+                                      : "the script has no kernel `" + name + "`: it has " + names);
 }
 
 std::map<std::string, std::int64_t> sizes_of(const std::map<std::string, std::string>& set) {

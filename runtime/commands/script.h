@@ -46,9 +46,9 @@ struct ScriptOptions {
 // it cannot be read.
 std::unique_ptr<Script> evaluate_script(const std::string& file, ScriptOptions options);
 
-// All kernels of the script, or the one of that name where there is one: DiagnosticError
+// All kernels of the program, or the one of that name where there is one: DiagnosticError
 // `no-kernel` where it is not among them.
-std::vector<sema::KernelPtr> kernels_named(const Script& script, const std::string& name);
+std::vector<sema::KernelPtr> kernels_named(const Program& program, const std::string& name);
 
 // The integers among NAME=NUMBER; others are scalars of a kernel. Error `set` for what is no
 // number.

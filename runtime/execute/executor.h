@@ -17,9 +17,9 @@
 #include "backend/plan/plan.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/source/source.h"
-#include "runtime/commands/commands.h"
 #include "runtime/execute/host_run.h"
 #include "runtime/execute/lowered_plan.h"
+#include "runtime/execute/machine.h"
 #include "runtime/execute/packed_call.h"
 #include "runtime/gpu/gpu.h"
 

@@ -75,10 +75,8 @@ Target target_named(const std::string& name) {
     last = target.architecture;
     known += " " + target.name;
   }
-  Diagnostic d;
-  d.code = "unknown-target";
-  d.message = "there is no target `" + name + "`: the targets are " + known;
-  throw DiagnosticError(std::move(d));
+  throw DiagnosticError("unknown-target",
+                        "there is no target `" + name + "`: the targets are " + known);
 }
 
 std::optional<Target> device_target(std::string* why_not, int ordinal) {

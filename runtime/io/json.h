@@ -16,6 +16,8 @@ std::string json_number(
 // The fewest digits that read back to the same f32.
 std::string json_number(float value);
 std::string json_array(const std::vector<std::string>& elements);
+// ["a","b"]: an array of texts, each of which becomes a JSON string.
+std::string json_strings(const std::vector<std::string>& texts);
 
 // An object on one line: JsonObject().string("kind", "int").raw("value", "8").text() ==
 // {"kind":"int","value":8}

@@ -120,8 +120,8 @@ std::string to_json(const Sizes& sizes) {
 
 std::string to_json(const std::vector<Guard>& guards) {
   std::vector<std::string> texts;
-  for (const Guard& guard : guards) texts.push_back(json_string(guard.to_string()));
-  return json_array(texts);
+  for (const Guard& guard : guards) texts.push_back(guard.to_string());
+  return json_strings(texts);
 }
 
 std::string to_json(const Tuple& value) {

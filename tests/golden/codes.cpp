@@ -26,7 +26,7 @@ const std::set<std::string> kinds_of_notes = {"at", "help", "works"};
 // emitter (`Problem{`).
 std::map<std::string, std::string> codes_in_sources() {
   const std::regex named(
-      R"rx((?:\b(?:fail|refusal|refuse|complain|error|report|problem|wrong)\(\s*|\bproblems_?\.push_back\(\s*\{\s*|\bProblem\{\s*|\bcode = )"([a-z]+(?:-[a-z0-9]+)*)"\s*[,;])rx");
+      R"rx((?:\b(?:DiagnosticError|fail|refusal|refuse|complain|error|report|problem|wrong)\(\s*|\bproblems_?\.push_back\(\s*\{\s*|\b(?:Diagnostic|Problem)\{\s*|\bcode = )"([a-z]+(?:-[a-z0-9]+)*)"\s*[,;])rx");
   std::map<std::string, std::string> codes;
   for (const char* folder : {"frontend", "backend", "runtime", "liblay"})
     for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {

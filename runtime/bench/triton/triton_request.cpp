@@ -11,10 +11,8 @@ namespace {
 using runtime::JsonObject;
 
 std::string text_json(const TritonText::Value& value) {
-  std::vector<std::string> lines;
-  for (const std::string& line : value.lines) lines.push_back(runtime::json_string(line));
   return JsonObject()
-      .raw("lines", runtime::json_array(lines))
+      .raw("lines", runtime::json_strings(value.lines))
       .string("result", value.result)
       .text();
 }
