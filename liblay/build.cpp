@@ -1,6 +1,7 @@
 #include "runtime/build/build.h"
 
 #include "liblay/objects.h"
+#include "runtime/commands/script.h"
 
 using namespace lay::api;
 using namespace lay;
@@ -14,7 +15,7 @@ lay_result lay_build_new(lay_program* program, const lay_build_options* options,
     *build = nullptr;
     runtime::BuildChoices choices;
     std::string script = "kernels.lay";
-    std::vector<sema::KernelPtr> kernels = state.program.evaluator.kernels();
+    std::string kernel;
     if (options) {
       if (options->size != sizeof(lay_build_options))
         throw Misuse{"`options->size` is not sizeof(lay_build_options)"};
@@ -30,10 +31,10 @@ lay_result lay_build_new(lay_program* program, const lay_build_options* options,
       if (options->prefix) choices.prefix = options->prefix;
       if (options->most > 0) choices.most = options->most;
       if (options->script) script = options->script;
-      if (options->kernel)
-        std::erase_if(kernels, [&](const auto& each) { return each->name != options->kernel; });
+      if (options->kernel) kernel = options->kernel;
     }
-    if (kernels.empty()) fail("no-kernel", "the program has no such kernel to build");
+    const auto kernels = runtime::kernels_named(state.program, kernel);
+    if (kernels.empty()) throw DiagnosticError("no-kernel", "the program has no kernel to build");
     auto made = std::make_unique<lay_build>();
     runtime::BuildOutput output;
     output.file = [&](const std::string& name, const std::string& contents) {

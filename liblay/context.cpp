@@ -20,13 +20,6 @@ struct Stopped {};
 
 constexpr double most_seconds = 1e9;  // beyond it a limit is none
 
-Diagnostic placeless(std::string code, std::string message) {
-  Diagnostic d;
-  d.code = std::move(code);
-  d.message = std::move(message);
-  return d;
-}
-
 }  // namespace
 
 // A call in progress: it has the context alone, until it ends.
@@ -62,7 +55,7 @@ class Call {
     } catch (const DiagnosticError& error) {
       context_.add(sources, error.diagnostic);
     } catch (const Refusal& refusal) {
-      Diagnostic d = placeless(refusal.code, refusal.message);
+      Diagnostic d{refusal.code, refusal.message};
       for (const auto& [kind, text] : refusal.notes()) d.notes.push_back({kind, text});
       context_.add(sources, d);
     } catch (const runtime::MachineLacks& lacks) {
@@ -110,7 +103,7 @@ void Context::add(const Sources* sources, const Diagnostics& diagnostics) {
 }
 
 void Context::error(const std::string& code, const std::string& message) {
-  add(nullptr, placeless(code, message));
+  add(nullptr, Diagnostic{code, message});
 }
 
 void Context::render() {
@@ -126,7 +119,7 @@ bool Context::is_stopped() {
   if (stopped_ != LAY_RESULT_OK) return true;
   if (cancelled_)
     stopped_ = LAY_RESULT_CANCELLED;
-  else if (Clock::now() > deadline_)
+  else if (deadline_ != Clock::time_point::max() && Clock::now() > deadline_)
     stopped_ = LAY_RESULT_TIME_LIMIT;
   return stopped_ != LAY_RESULT_OK;
 }
@@ -135,16 +128,12 @@ void Context::cancel() {
   if (busy_) cancelled_ = true;
 }
 
-void fail(std::string code, std::string message) {
-  throw DiagnosticError(placeless(std::move(code), std::move(message)));
-}
-
 void require(const void* pointer, const char* name) {
   if (!pointer) throw Misuse{std::string("`") + name + "` is null"};
 }
 
-lay_result guarded(const ContextPtr& context, const Sources* sources,
-                   const std::function<void()>& work) noexcept {
+lay_result guarded_work(const ContextPtr& context, const Sources* sources,
+                        const std::function<void()>& work) noexcept {
   if (!context->begin()) return LAY_RESULT_MISUSE;
   lay_result result = LAY_RESULT_INTERNAL;
   try {

@@ -17,7 +17,7 @@
 #include "frontend/sema/values/array.h"
 #include "frontend/source/diagnostic.h"
 #include "frontend/source/source.h"
-#include "runtime/commands/commands.h"
+#include "runtime/execute/machine.h"
 
 namespace lay::api {
 
@@ -88,16 +88,19 @@ using ContextPtr = std::shared_ptr<Context>;
 struct Misuse {
   std::string message;
 };
-// Throws a DiagnosticError about no place.
-[[noreturn]] void fail(std::string code, std::string message);
-
 // Misuse "`array` is null" where it is.
 void require(const void* pointer, const char* name);
 
 // Does the work of one call and turns what it throws into the result. `sources` are those of the
 // spans that it may throw, null where there are none.
-lay_result guarded(const ContextPtr& context, const Sources* sources,
-                   const std::function<void()>& work) noexcept;
+lay_result guarded_work(const ContextPtr& context, const Sources* sources,
+                        const std::function<void()>& work) noexcept;
+
+template <class Work>
+lay_result guarded(const ContextPtr& context, const Sources* sources, Work work) noexcept {
+  // Of a reference, so that nothing is allocated before exceptions are caught.
+  return guarded_work(context, sources, std::ref(work));
+}
 
 // The work of a function that returns a text that is kept in `kept`; null where it fails.
 const char* kept_text(std::optional<std::string>& kept,

@@ -2,6 +2,7 @@
 
 #include "liblay/objects.h"
 #include "runtime/build/manifest.h"
+#include "runtime/commands/script.h"
 
 namespace lay::api {
 namespace {
@@ -10,9 +11,10 @@ namespace {
 std::string only_kernel(const ProgramState& state) {
   const auto kernels = state.program.evaluator.kernels();
   if (kernels.size() == 1) return kernels[0]->name;
-  fail("no-kernel", kernels.empty() ? "the program has no kernel"
-                                    : "the program has " + std::to_string(kernels.size()) +
-                                          " kernels: name the one that is meant");
+  throw DiagnosticError("no-kernel", kernels.empty()
+                                         ? "the program has no kernel"
+                                         : "the program has " + std::to_string(kernels.size()) +
+                                               " kernels: name the one that is meant");
 }
 
 // Evaluates "scale(argument0, argument1)" with the values for these names.
@@ -53,13 +55,12 @@ size_t lay_kernel_count(const lay_program* program) {
 const char* lay_kernel_name(lay_program* program, size_t index) {
   if (!program) return nullptr;
   try {
-    program->kernel_names.clear();
-    for (const auto& kernel : program->state->program.evaluator.kernels())
-      program->kernel_names.push_back(kernel->name);
+    const auto kernels = program->state->program.evaluator.kernels();
+    // The program keeps every kernel that it has had, and its name with it.
+    return index < kernels.size() ? kernels[index]->name.c_str() : nullptr;
   } catch (...) {
     return nullptr;
   }
-  return index < program->kernel_names.size() ? program->kernel_names[index].c_str() : nullptr;
 }
 
 lay_result lay_kernel_new(lay_program* program, const char* name, lay_kernel** kernel) {
@@ -69,20 +70,11 @@ lay_result lay_kernel_new(lay_program* program, const char* name, lay_kernel** k
     require(kernel, "kernel");
     *kernel = nullptr;
     const std::string wanted = name ? name : only_kernel(state);
-    const auto kernels = state.program.evaluator.kernels();
-    const auto found = std::find_if(kernels.begin(), kernels.end(),
-                                    [&](const auto& each) { return each->name == wanted; });
+    const sema::KernelPtr named = runtime::kernels_named(state.program, wanted).front();
     const sema::Outcome outcome = state.program.evaluator.evaluate_expression("<kernel>", wanted);
-    const auto* family =
-        outcome.ok() && outcome.value ? outcome.value->as<sema::KernelFamilyPtr>() : nullptr;
-    if (found == kernels.end() || !family) {
-      std::string names;
-      for (const auto& each : kernels) names += (names.empty() ? "`" : ", `") + each->name + "`";
-      fail("no-kernel", names.empty()
-                            ? "the program has no kernel"
-                            : "the program has no kernel `" + wanted + "`: it has " + names);
-    }
-    *kernel = new lay_kernel{program->state, *outcome.value, (*family)->checked, {}};
+    state.context->add(&state.program.sources, outcome.diagnostics);
+    if (outcome.ok() && outcome.value)
+      *kernel = new lay_kernel{program->state, *outcome.value, named, {}};
   });
 }
 

@@ -46,8 +46,9 @@ void check_element(const lay_tensor& given, const sema::Tensor& tensor) {
   const bool raw = bits(*element) == bits(tensor.element) && !is_float(*element) &&
                    is_float(tensor.element) && element_name(*element)[0] != 's';
   if (*element != tensor.element && !raw)
-    fail("argument-kind", tensor.name + " has elements of " +
-                              std::string(element_name(tensor.element)) + ", not " + given.element);
+    throw DiagnosticError("argument-kind", tensor.name + " has elements of " +
+                                               std::string(element_name(tensor.element)) +
+                                               ", not " + given.element);
 }
 
 std::vector<runtime::DeviceTensor> tensors_of(const lay_launcher& launcher,
@@ -77,8 +78,9 @@ void describe_outputs(lay_launcher& launcher, const Binding& sizes,
     const sema::Tensor& tensor = launcher.kernel->tensors[i];
     const auto strides = sema::array_strides(tensor, sizes);
     if (!strides)
-      fail("stride-mismatch", "output " + tensor.name + " lies as " + to_string(tensor.memory()) +
-                                  ", which no strides say: give the tensor");
+      throw DiagnosticError("stride-mismatch", "output " + tensor.name + " lies as " +
+                                                   to_string(tensor.memory()) +
+                                                   ", which no strides say: give the tensor");
     sema::Lying& lying = launcher.made[i];
     lying = {sema::array_shape(tensor, sizes), *strides};
     tensors[i].rank = static_cast<std::int32_t>(lying.shape.size());
@@ -105,8 +107,8 @@ std::vector<sema::Number> numbers_of(const lay_launcher& launcher, const lay_val
     else if (is_float(wanted[i].type) && lay_value_to_real(scalars[i], &real) == LAY_RESULT_OK)
       numbers.emplace_back(real);
     else
-      fail("argument-kind",
-           wanted[i].name + " is a number of " + std::string(element_name(wanted[i].type)));
+      throw DiagnosticError("argument-kind", wanted[i].name + " is a number of " +
+                                                 std::string(element_name(wanted[i].type)));
   }
   return numbers;
 }
@@ -176,10 +178,11 @@ lay_launcher::Checked checked_launch(lay_launcher& launcher, const Arguments& of
   const auto choice = launcher.device_kernel->choose(solved, given);
   const Region& workspace = of.workspace;
   if (workspace.bytes < choice.workspace || (choice.workspace > 0 && workspace.address == 0))
-    fail("too-small", "the workspace has " +
-                          std::to_string(workspace.address == 0 ? 0 : workspace.bytes) +
-                          " bytes: variant `" + choice.variant->name + "` needs " +
-                          std::to_string(choice.workspace));
+    throw DiagnosticError("too-small",
+                          "the workspace has " +
+                              std::to_string(workspace.address == 0 ? 0 : workspace.bytes) +
+                              " bytes: variant `" + choice.variant->name + "` needs " +
+                              std::to_string(choice.workspace));
   return {launcher.device_kernel->bind(choice, solved, numbers, given, workspace),
           choice.variant->name};
 }

@@ -56,7 +56,6 @@ struct lay_program {
   lay::api::ProgramPtr state;
   std::optional<std::string> statements;
   std::string answer, picture, verdict;
-  std::vector<std::string> kernel_names;
 };
 
 struct lay_value {
@@ -88,7 +87,6 @@ struct lay_plan {
   std::optional<std::string> text;
   // Of the variants that were asked for.
   std::map<std::size_t, std::vector<Launch>> launches;
-  std::string bound;
 };
 
 struct lay_launcher {

@@ -51,12 +51,11 @@ std::string image_of(const lay_plan& plan, const cuda::Emitted& emitted) {
   options.cache = &cache;
   runtime::Compilation made = runtime::compile(emitted, plan.target, options);
   if (made.ok()) return std::move(made.image);
-  Diagnostic d;
-  d.code = "cuda-compiler";
-  d.message = made.compiler + " refuses what was emitted for " + plan.target.architecture + ": " +
-              (made.messages.empty() ? made.log : made.messages.front().text);
-  d.primary = plan.plan.kernel->where;
-  throw DiagnosticError(std::move(d));
+  throw DiagnosticError("cuda-compiler",
+                        made.compiler + " refuses what was emitted for " +
+                            plan.target.architecture + ": " +
+                            (made.messages.empty() ? made.log : made.messages.front().text),
+                        plan.plan.kernel->where);
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ lay_result lay_plan_new(lay_kernel* kernel, const char* target, lay_plan** plan)
     state.context->add(&state.program.sources, problems);
     if (!problems.ok()) return;
     state.context->add(&state.program.sources, runtime::warnings_of(made, on, false));
-    *plan = new lay_plan{kernel->state, on, std::move(made), {}, {}, {}};
+    *plan = new lay_plan{kernel->state, on, std::move(made), {}, {}};
   });
 }
 
@@ -119,7 +118,8 @@ lay_result lay_plan_forecast(lay_plan* plan, size_t variant, const lay_size* siz
     const Binding at = runtime::solved_sizes(*plan->plan.kernel, api::sizes_of(sizes, size_count));
     const auto forecasts = plan::forecast(plan->plan, asked, at, plan->target);
     if (!forecasts || forecasts->empty())
-      fail("no-forecast", "there is no forecast of variant `" + asked.name + "` at these sizes");
+      throw DiagnosticError("no-forecast",
+                            "there is no forecast of variant `" + asked.name + "` at these sizes");
     double total = 0;
     const plan::Forecast* longest = &forecasts->front();
     for (const plan::Forecast& each : *forecasts) {
@@ -127,8 +127,7 @@ lay_result lay_plan_forecast(lay_plan* plan, size_t variant, const lay_size* siz
       if (each.seconds() > longest->seconds()) longest = &each;
     }
     *seconds = total;
-    plan->bound = longest->bottleneck();
-    if (bound) *bound = plan->bound.c_str();
+    if (bound) *bound = longest->bottleneck().data();  // a literal
   });
 }
 

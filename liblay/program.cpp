@@ -83,11 +83,10 @@ std::string statement_json(const ProgramState& state, const sema::Outcome& outco
     object.integer("line", at.line).integer("column", at.column);
   }
   object.boolean("ok", outcome.ok());
-  std::vector<std::string> names, findings;
-  for (const std::string& name : outcome.names) names.push_back(runtime::json_string(name));
+  std::vector<std::string> findings;
   for (const sema::Finding& finding : outcome.findings)
     findings.push_back(runtime::finding_json(sources, finding));
-  object.raw("names", runtime::json_array(names));
+  object.raw("names", runtime::json_strings(outcome.names));
   if (outcome.value) {
     runtime::JsonObject value;
     runtime::describe(value, seen(state, *outcome.value));
@@ -142,24 +141,16 @@ std::string verdict_json(const Sources& sources, const sema::Finding& finding,
   }
   if (diagnostics.list().empty())
     for (const auto& [name, value] : finding.breaks) witness.integer(name, value);
-  std::vector<std::string> deciding;
-  for (const std::string& condition : finding.decided_by)
-    deciding.push_back(runtime::json_string(condition));
   return object.raw("witness", witness.text())
-      .raw("decided_by", runtime::json_array(deciding))
+      .raw("decided_by", runtime::json_strings(finding.decided_by))
       .string("text", text)
       .text();
 }
 
 void add_diagnostics(ProgramState& state, const sema::Outcome& outcome) {
   state.context->add(&state.program.sources, outcome.diagnostics);
-  if (outcome.poisoned && outcome.diagnostics.ok()) {
-    Diagnostic d;
-    d.code = "poisoned";
-    d.message = "this needs a name whose own statement failed";
-    d.primary = outcome.where;
-    state.context->add(&state.program.sources, d);
-  }
+  if (outcome.poisoned && outcome.diagnostics.ok())
+    state.context->add(&state.program.sources, runtime::poisoned(outcome));
 }
 
 // What the names of a call stand for.
@@ -214,7 +205,7 @@ lay_result lay_program_new(lay_context* context, const lay_program_options* opti
       evaluation.sizes = sizes_of(options->sizes, options->size_count);
     }
     auto state = std::make_shared<ProgramState>(context->context, std::move(evaluation));
-    *program = new lay_program{std::move(state), {}, {}, {}, {}, {}};
+    *program = new lay_program{std::move(state), {}, {}, {}, {}};
   });
 }
 

@@ -239,10 +239,15 @@ TEST_CASE("a kernel says its signature and runs on arrays") {
   const Session session;
   REQUIRE(session.run(kScale) == LAY_RESULT_OK);
   REQUIRE(lay_kernel_count(session.program()) == 1);
-  CHECK(std::string(lay_kernel_name(session.program(), 0)) == "scale");
+  const char* const name = lay_kernel_name(session.program(), 0);
   CHECK(lay_kernel_name(session.program(), 1) == nullptr);
+  // The name is the program's for as long as that lives.
+  REQUIRE(session.run(kProduct) == LAY_RESULT_OK);
+  CHECK(std::string(lay_kernel_name(session.program(), 1)) == "product");
+  CHECK(std::string(name) == "scale");
   lay_kernel* kernel = nullptr;
-  REQUIRE(lay_kernel_new(session.program(), nullptr, &kernel) == LAY_RESULT_OK);
+  CHECK(lay_kernel_new(session.program(), nullptr, &kernel) == LAY_RESULT_ERROR);
+  REQUIRE(lay_kernel_new(session.program(), "scale", &kernel) == LAY_RESULT_OK);
   const std::string json = lay_kernel_json(kernel);
   CHECK(json.starts_with(
       R"json({"name":"scale","sizes":["M","N","ld"],"tensors":[{"name":"X","element":"f32",)json"

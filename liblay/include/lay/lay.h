@@ -168,8 +168,8 @@ LAY_API lay_result lay_program_run(lay_program* program, const char* name, const
  *    "findings":[{"kind":"verdict","verdict":"proved",...}]}
  *
  * `value` is in the forms of lay_value_json, without those of arrays' elements; there is none of a
- * statement that has no value. `findings` are verdicts on claims and obligations, in the form of
- * `lay check --json`. */
+ * statement that has no value. The text is valid until the next text is run. `findings` are
+ * verdicts on claims and obligations, in the form of `lay check --json`. */
 LAY_API const char* lay_program_statements_json(lay_program* program);
 
 /* A name and what it stands for. */
