@@ -12,7 +12,7 @@ except ImportError:  # everything but arrays works without it
     numpy = None
 
 # Lay's element types that NumPy has, by NumPy's names.
-_elements = {
+elements = {
     "bool": "pred",
     "int8": "s8",
     "int16": "s16",
@@ -42,9 +42,9 @@ _formats = {
     "f64": "d",
 }
 _letters = {letter: element for element, letter in _formats.items()} | {"l": "s64", "L": "u64"}
-_dtypes = {element: dtype for dtype, element in _elements.items()}
+dtypes = {element: dtype for dtype, element in elements.items()}
 # Those that only the package ml_dtypes has.
-_extended = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
+extended = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
 
 # DLPack's type codes with their bits: what __dlpack__ hands over.
 _dlpack = {
@@ -64,6 +64,7 @@ _dlpack = {
     (10, 8): "e4m3",
     (12, 8): "e5m2",
 }
+_sizes = {element: bits // 8 for (_, bits), element in _dlpack.items()}  # in bytes
 _host = (1, 3)  # DLPack's devices of the host: its memory, and memory that CUDA has pinned
 
 
@@ -146,7 +147,7 @@ def parts(value):
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         value = numpy.asarray(value)
         name = value.dtype.name
-        element = _elements.get(name) or _extended.get(name)
+        element = elements.get(name) or extended.get(name)
         if element is None or not value.dtype.isnative:
             raise TypeError(f"Lay has no element type for NumPy's {value.dtype}")
         return element, value.shape, value.tobytes()
@@ -160,11 +161,27 @@ def parts(value):
     return parts(numpy.asarray(value))
 
 
-def tensor_of(capsule):
-    """DLPack's description in a capsule, which keeps it alive."""
+def described(capsule):
+    """What DLPack says in a capsule, which keeps it alive: element type, shape, strides in
+    elements, address, number of the device."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    tensor = _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    element = _dlpack.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if element is None:
+        raise TypeError(f"Lay has no element type for DLPack's {tensor.code} of {tensor.bits} bits")
+    shape = tuple(tensor.shape[: tensor.ndim])
+    strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else row_major(shape)
+    return element, shape, strides, (tensor.data or 0) + tensor.byte_offset, tensor.device_id
+
+
+def row_major(shape):
+    """The strides of an array without gaps whose last index runs fastest."""
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= extent
+    return tuple(strides)
 
 
 def _of_dlpack(value):
@@ -174,19 +191,10 @@ def _of_dlpack(value):
     if getattr(value, "requires_grad", False):
         value = value.detach()
     capsule = value.__dlpack__()
-    tensor = tensor_of(capsule)
-    element = _dlpack.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
-    if element is None:
-        raise TypeError(f"Lay has no element type for DLPack's {tensor.code} of {tensor.bits} bits")
-    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
-    compact, step = [], 1
-    for extent in reversed(shape):
-        compact.insert(0, step)
-        step *= extent
-    strides = [tensor.strides[i] for i in range(tensor.ndim)] if tensor.strides else compact
-    size, at = tensor.bits // 8, (tensor.data or 0) + tensor.byte_offset
-    if strides == compact or step == 0:
-        return element, shape, ctypes.string_at(at, step * size) if step else b""
+    element, shape, strides, at, _ = described(capsule)
+    size, count = _sizes[element], _count(shape)
+    if strides == row_major(shape) or count == 0:
+        return element, shape, ctypes.string_at(at, count * size) if count else b""
     if any(stride < 0 for stride in strides) or numpy is None:
         raise TypeError("the array's strides are no row-major ones")
     span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
@@ -198,14 +206,14 @@ def _of_dlpack(value):
 def to_python(element, shape, data):
     """NumPy's array of the bytes, a copy; an Array where there is none."""
     if numpy is not None:
-        if element in _dtypes:
-            return numpy.frombuffer(data, _dtypes[element]).reshape(shape).copy()
+        if element in dtypes:
+            return numpy.frombuffer(data, dtypes[element]).reshape(shape).copy()
         try:
             import ml_dtypes  # noqa: F401, it tells NumPy of its types
         except ImportError:
             pass
         else:
-            for name, ours in _extended.items():
+            for name, ours in extended.items():
                 if ours == element:
                     return numpy.frombuffer(data, getattr(ml_dtypes, name)).reshape(shape).copy()
     return Array(element, shape, data)

@@ -36,27 +36,10 @@ def device_of(value):
 class Torch:
     """Tensors of PyTorch, on its current stream and by its allocator."""
 
-    _elements = {
-        "bool": "pred",
-        "int8": "s8",
-        "int16": "s16",
-        "int32": "s32",
-        "int64": "s64",
-        "uint8": "u8",
-        "uint16": "u16",
-        "uint32": "u32",
-        "uint64": "u64",
-        "float16": "f16",
-        "bfloat16": "bf16",
-        "float32": "f32",
-        "float64": "f64",
-        "float8_e4m3fn": "e4m3",
-        "float8_e5m2": "e5m2",
-    }
-
     def __init__(self):
         self.torch = sys.modules["torch"]
-        pairs = [(getattr(self.torch, name, None), ours) for name, ours in self._elements.items()]
+        named = _arrays.elements | _arrays.extended
+        pairs = [(getattr(self.torch, name, None), ours) for name, ours in named.items()]
         self.element_of = {dtype: ours for dtype, ours in pairs if dtype is not None}
         self.dtype_of = {ours: dtype for dtype, ours in self.element_of.items()}
         # The handle without an object round it, where this version of PyTorch has it.
@@ -105,7 +88,7 @@ class CuPy:
             return self.cupy.cuda.get_current_stream().ptr
 
     def empty(self, element, shape, strides, device):
-        dtype = _arrays._dtypes.get(element)
+        dtype = _arrays.dtypes.get(element)
         if dtype is None:
             raise TypeError(f"CuPy has no element type for {element}: give the output as out=")
         size = self.cupy.dtype(dtype).itemsize
@@ -156,20 +139,8 @@ def of_dlpack(value, stream):
     """Where the array lies, by DLPack, whose producer is told the stream that will work on it."""
     # 0 is refused as ambiguous: 1 is the legacy default stream.
     capsule = value.__dlpack__(stream=stream or 1)
-    tensor = _arrays.tensor_of(capsule)
-    element = _arrays._dlpack.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
-    if element is None:
-        raise TypeError(f"Lay has no element type for DLPack's {tensor.code} of {tensor.bits} bits")
-    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
-    strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else None
-    if strides is None:
-        strides, step = [], 1
-        for extent in reversed(shape):
-            strides.insert(0, step)
-            step *= extent
-        strides = tuple(strides)
-    return Placed(element, shape, strides, (tensor.data or 0) + tensor.byte_offset,
-                  tensor.device_id, (value, capsule))
+    element, shape, strides, address, device = _arrays.described(capsule)
+    return Placed(element, shape, strides, address, device, (value, capsule))
 
 
 def integers(values):
