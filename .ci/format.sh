@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mode=(--dry-run -Werror)
 [ "${1:-}" = --fix ] && mode=(-i)
-git ls-files -z '*.cpp' '*.h' | xargs -0 -P "$(nproc)" -n 50 clang-format "${mode[@]}"
+git ls-files -z '*.cpp' '*.h' 'python/*.c' | xargs -0 -P "$(nproc)" -n 50 clang-format "${mode[@]}"

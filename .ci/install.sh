@@ -15,7 +15,7 @@ packages=(
 )
 browser=()
 if [ "$what" != build ]; then
-  packages+=(catch2 git)
+  packages+=(catch2 git python3-dev)
   # A browser for the tests of the pages that `lay show` writes, and a font for it. They are skipped
   # where there is none.
   browser=(chromium fonts-dejavu-core)

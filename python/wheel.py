@@ -1,6 +1,7 @@
 """Writes the wheel of a build: wheel.py BUILD FOLDER.
 
-The wheel has the package, the shared library with the runtime of ANTLR beside it, and the licences.
+The wheel has the package, its module in C, the shared library with the runtime of ANTLR beside it,
+and the licences.
 Nothing is compiled, and nothing is asked of the network: it is a zip of a fixed order and time, the
 same for the same build byte for byte. The format is that of the PyPA's "Binary distribution format"
 (wheel 1.0).
@@ -66,15 +67,18 @@ def stripped(file, folder):
     return copy.read_bytes()
 
 
-def contents(prefix, folder):
+def contents(build, prefix, folder):
     """The wheel's files but for the two that name all others."""
     version = re.search(r"project\(lay VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
     library = next(prefix.rglob("liblay.so.1"))
     name, runtime = antlr_runtime(library)
-    tag = f"py3-none-manylinux_{glibc(library, runtime)}_{platform.machine()}"
+    # Where the build had no headers of Python there is no module, and the package works without.
+    modules = sorted((build / "python").glob("*.abi3.so"))
+    tag = f"py3-none-manylinux_{glibc(library, runtime, *modules)}_{platform.machine()}"
     files = {f"lay/{path.name}": path.read_bytes() for path in (SOURCE / "python/lay").glob("*.py")}
     files["lay/liblay.so.1"] = stripped(library, folder)
     files[f"lay/{name}"] = stripped(runtime, folder)
+    files.update({f"lay/{module.name}": stripped(module, folder) for module in modules})
     info = f"lay-{version}.dist-info"
     for licence in ("LICENSE", "NOTICES.md"):
         files[f"{info}/licenses/{licence}"] = (SOURCE / licence).read_bytes()
@@ -97,7 +101,7 @@ def write(build, to):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         run("cmake", "--install", str(build), "--prefix", str(folder / "lay"))
-        version, tag, info, files = contents(folder / "lay", folder)
+        version, tag, info, files = contents(build, folder / "lay", folder)
     files[f"{info}/RECORD"] = record(files, info)
     to.mkdir(parents=True, exist_ok=True)
     wheel = to / f"lay-{version}-{tag}.whl"

@@ -2,6 +2,7 @@
 framework that is known is a class here; none is imported before one of its arrays is seen."""
 
 import ctypes
+import functools
 import sys
 
 from . import _arrays
@@ -66,12 +67,21 @@ class Torch:
         return self.devices[number]
 
     def empty(self, element, shape, strides, device):
-        return self.torch.empty_strided(shape, strides, dtype=self.dtype_of[element],
-                                        device=self.device(device))
+        return self.maker(element, shape, strides, device)()
+
+    def maker(self, element, shape, strides, device):
+        """What makes an array as `empty` does each time it is called; None where nothing does."""
+        return functools.partial(self.torch.empty_strided, tuple(shape), tuple(strides),
+                                 dtype=self.dtype_of[element], device=self.device(device))
 
     def bytes(self, count, device):
-        made = self.torch.empty(count, dtype=self.torch.uint8, device=self.device(device))
+        made = self.memory_maker(count, device)()
         return made, made.data_ptr()
+
+    def memory_maker(self, count, device):
+        """The same for `bytes`."""
+        return functools.partial(self.torch.empty, count, dtype=self.torch.uint8,
+                                 device=self.device(device))
 
 
 class CuPy:
@@ -97,10 +107,19 @@ class CuPy:
             memory = self.cupy.empty(span, dtype)
         return self.cupy.lib.stride_tricks.as_strided(memory, shape, [s * size for s in strides])
 
+    def maker(self, element, shape, strides, device):
+        return functools.partial(self.empty, element, tuple(shape), tuple(strides), device)
+
     def bytes(self, count, device):
-        with self.cupy.cuda.Device(device):
-            made = self.cupy.empty(count, "uint8")
+        made = self.memory_maker(count, device)()
         return made, made.data.ptr
+
+    def memory_maker(self, count, device):
+        return functools.partial(self._bytes, count, device)
+
+    def _bytes(self, count, device):
+        with self.cupy.cuda.Device(device):
+            return self.cupy.empty(count, "uint8")
 
 
 class Other:
@@ -114,6 +133,12 @@ class Other:
 
     def empty(self, element, shape, strides, device):
         raise TypeError("Lay cannot make arrays of this framework: give the output as out=")
+
+    def maker(self, element, shape, strides, device):
+        return None
+
+    def memory_maker(self, count, device):
+        return None
 
     def bytes(self, count, device):
         raise TypeError("this launch needs a workspace, and Lay cannot make arrays of this "

@@ -4,7 +4,7 @@ import ctypes
 import json
 import threading
 
-from . import _arrays, _devices
+from . import _arrays, _calls, _devices
 from . import _library as c
 
 
@@ -472,7 +472,7 @@ def _product(shape):
     return product
 
 
-class Kernel:
+class Kernel(_calls.Caller):
     """A kernel: called with arrays it runs, and it has a plan for each GPU.
 
     >>> twice = kernel("kernel twice<N>(X: f32 N) -> Y: f32 N { Y[n] = X[n] * 2 }")
@@ -499,13 +499,19 @@ class Kernel:
         self._results = [name for name, access in self._access.items() if access != "input"]
         self._launchers = {}
         self._calls = {}
+        order = [*self._access, *self._scalars]
+        self._know(tuple(self._parameters), tuple(map(order.index, self._parameters)),
+                   len(self._access),
+                   tuple(i for i, access in enumerate(self._access.values()) if access == "output"),
+                   tuple(map(order.index, self._results)))
 
     @property
     def guards(self):
         """The conditions that a launch checks."""
         return [guard["condition"] for guard in self.signature["guards"]]
 
-    def __call__(self, *arguments, out=None, **named):
+    def _call(self, *arguments, out=None, **named):
+        """What a call does. A call of tensors as those of one before is `_calls.Caller`'s."""
         given, numbers = self._given(arguments, named)
         for name, value in given.items():
             if name in self._access:
@@ -562,6 +568,8 @@ class Kernel:
         call = self._calls.get(key)
         if call is None:
             call = self._call_of(key, places, numbers, device)
+        if not numbers:
+            self._hand_over(call, [given.get(name) for name in self._access], framework, device)
         for name, element, shape, strides in call.outputs:
             given[name] = framework.empty(element, shape, strides, device)
             places[call.index[name]] = framework.placed(given[name], stream)
@@ -607,8 +615,24 @@ class Kernel:
                     call.describe(tensor, *made)
         if len(self._calls) >= 1024:
             self._calls.clear()
+            self._forget()
         self._calls[key] = call
         return call
+
+    def _hand_over(self, call, tensors, framework, device):
+        """Has later calls of tensors as these made by `_calls.Caller`."""
+        if call.handed:
+            return
+        call.handed = True
+        makers = tuple(framework.maker(*made, device) for _, *made in call.outputs)
+        memory = framework.memory_maker(call.workspace, device) if call.workspace else None
+        if None not in makers and (memory or not call.workspace):
+            self._keep(tuple(tensors), self.program._context.pointer, call.launcher,
+                       ctypes.addressof(call.tensors), ctypes.addressof(call.sizes),
+                       call.size_count, call.workspace, makers, memory, self.program._lock, call)
+
+    def _raise(self, result):
+        raise self.program._error(result)
 
     def _launcher(self, device):
         if device not in self._launchers:
@@ -632,7 +656,7 @@ class _Call:
     """A launch on tensors of some shapes, made ready for any addresses as aligned as these."""
 
     def __init__(self):
-        self.kept = []
+        self.kept, self.handed = [], False
 
     def describe(self, tensor, element, shape, strides):
         """Fills in all but the address; what the tensor points to lives with the call."""

@@ -59,6 +59,37 @@ class Launches(unittest.TestCase):
             layer(x.float(), w, b, 0.5)
         self.assertEqual(raised.exception.code, "argument-kind")
 
+    def test_calls_without_the_interpreter_compute_what_python_s_do(self):
+        from lay import _calls
+
+        if _calls._native is None or not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+            self.skipTest("this PyTorch or this package has no such calls")
+        layer = lay.kernel(LAYER)
+        left = []
+        inner = layer._call
+        layer._call = lambda *given, **named: left.append(given) or inner(*given, **named)
+        for m, n, k, wide in ((1, 1, 8, 8), (64, 40, 64, 80), (7, 300, 128, 128), (512, 64, 8, 24),
+                              (0, 4, 8, 8)):
+            x, w = integers(m, wide, seed=m)[:, :k], integers(n, k, seed=n)
+            b, y = torch.arange(float(n), device="cuda"), torch.empty(m, n, dtype=torch.bfloat16,
+                                                                      device="cuda")
+            for s in (0.5, -3, 0.25):
+                expected = inner(x, w, b, s)
+                self.assertTrue(torch.equal(layer(x, w, b, s), expected))
+                y.fill_(float("nan"))
+                self.assertIs(layer(x, w, s=s, b=torch.nn.Parameter(b), out=y), y)
+                self.assertTrue(torch.equal(y, expected))
+            # One call of the shape, by inner, was prepared; the next one gave the output itself.
+            self.assertLessEqual(len(left), 1)
+            left.clear()
+        # What was prepared for other memory is refused for this one: an output over an argument.
+        x, w, b = integers(64, 64), integers(64, 64, seed=1), torch.zeros(64, device="cuda")
+        layer(x, w, b, 1.0, out=torch.empty_like(x))
+        left.clear()
+        with self.assertRaises(lay.LayError) as raised:
+            layer(x, w, b, 1.0, out=x)
+        self.assertEqual((raised.exception.code, left), ("overlap", []))
+
     def test_launches_are_on_the_current_stream(self):
         product = lay.kernel(PRODUCT)
         a, b = integers(512, 512), integers(512, 512, seed=1)

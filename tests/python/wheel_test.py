@@ -7,6 +7,7 @@ import hashlib
 import io
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,8 +75,30 @@ class Wheel(unittest.TestCase):
         self.assertLess(min(seconds), 0.05)
 
     def test_the_package_passes_its_tests(self):
-        ran = self.python(str(SOURCE / "tests/python/test_lay.py"))
+        for test in ("test_lay.py", "native_test.py"):
+            ran = self.python(str(SOURCE / "tests/python" / test))
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_the_package_works_without_its_module(self):
+        module = self.unpacked / "lay/_native.abi3.so"
+        if not module.exists():
+            self.skipTest("the build had no headers of Python")
+        away = module.rename(module.with_suffix(".away"))
+        try:
+            ran = self.python(str(SOURCE / "tests/python/test_lay.py"))
+        finally:
+            away.rename(module)
         self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_the_module_asks_for_the_stable_interface_alone(self):
+        module = self.unpacked / "lay/_native.abi3.so"
+        if not module.exists():
+            self.skipTest("the build had no headers of Python")
+        dynamic = subprocess.run(["readelf", "-d", module], capture_output=True, text=True).stdout
+        self.assertEqual(re.findall(r"NEEDED.*\[(.*)\]", dynamic), ["libc.so.6"])
+        shown = subprocess.run(["nm", "-D", "--defined-only", module], capture_output=True,
+                               text=True).stdout
+        self.assertEqual([line.split()[2] for line in shown.splitlines()], ["PyInit__native"])
 
 
 if __name__ == "__main__":

@@ -35,7 +35,11 @@ print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, Lay {lay.__
 for name, call in (
     ("lay, a new output", lambda: product(a, b)),
     ("lay, out=", lambda: product(a, b, out=c)),
+    ("lay by ctypes, a new output", lambda: product._call(a, b)),
+    ("lay by ctypes, out=", lambda: product._call(a, b, out=c)),
     ("torch.mm, a new output", lambda: torch.mm(a, b.T)),
     ("torch.mm, out=", lambda: torch.mm(a, b.T, out=c)),
+    ("torch.mul, out=", lambda: torch.mul(a, b, out=c)),
+    ("torch.empty", lambda: torch.empty((64, 64), dtype=torch.bfloat16, device="cuda")),
 ):
-    print(f"{name:24} {host_time(call):6.1f} us")
+    print(f"{name:28} {host_time(call):6.1f} us")
