@@ -74,7 +74,7 @@ lay_result lay_kernel_new(lay_program* program, const char* name, lay_kernel** k
     const sema::Outcome outcome = state.program.evaluator.evaluate_expression("<kernel>", wanted);
     state.context->add(&state.program.sources, outcome.diagnostics);
     if (outcome.ok() && outcome.value)
-      *kernel = new lay_kernel{program->state, *outcome.value, named, {}};
+      *kernel = new lay_kernel{program->state, *outcome.value, named, {}, {}, {}};
   });
 }
 

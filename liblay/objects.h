@@ -14,6 +14,7 @@
 #include "backend/target/target.h"
 #include "frontend/picture/render.h"
 #include "liblay/context.h"
+#include "runtime/bench/tune/finding.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/execute/device_kernel.h"
 #include "runtime/execute/program.h"
@@ -72,6 +73,9 @@ struct lay_kernel {
   lay::sema::Value family;
   lay::sema::KernelPtr kernel;
   std::optional<std::string> json;
+  // What was found by timing, the newest first; `kernel` has these schedules before its own.
+  std::vector<lay::bench::Finding> findings;
+  std::string tuning;
 };
 
 struct lay_plan {

@@ -276,12 +276,14 @@ void add_tune(CLI::App& app, int& code) {
                  "save the winners in FILE.tuned.lay, for the kernels of this script only")
       ->excludes("--output");
   tune->add_option(
-          "--candidates", o->candidates,
+          "--candidates", o->effort.candidates,
           "the number of schedules to time before other rasterizations of the fastest (default 8)")
       ->check(CLI::Range(1, 1000));
-  tune->add_option("--rounds", o->rounds, "the number of timings of each candidate (default 5)")
+  tune->add_option("--rounds", o->effort.rounds,
+                   "the number of timings of each candidate (default 5)")
       ->check(CLI::Range(1, 1000));
-  tune->add_option("--milliseconds", o->milliseconds, "the length of each timing (default 50)")
+  tune->add_option("--milliseconds", o->effort.milliseconds,
+                   "the length of each timing (default 50)")
       ->check(CLI::Range(0.1, 10000.0));
   tune->callback([=, &code] {
     for (const auto& each : *sizes) o->sizes.push_back(problem_sizes(each));

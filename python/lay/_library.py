@@ -104,6 +104,16 @@ class Tensor(Sized):
     ]
 
 
+class TuneOptions(Sized):
+    _fields_ = [
+        ("size", c_uint32),
+        ("device", c_int32),
+        ("candidates", c_int32),
+        ("rounds", c_int32),
+        ("milliseconds", c_double),
+    ]
+
+
 class BuildOptions(Sized):
     _fields_ = [
         ("size", c_uint32),
@@ -165,6 +175,10 @@ _functions = {
     "kernel_run": (
         c_int,
         [c_void_p, _out, c_size_t, POINTER(Size), c_size_t, _out, c_size_t],
+    ),
+    "kernel_tune": (
+        c_int,
+        [c_void_p, POINTER(TuneOptions), POINTER(Size), c_size_t, _text],
     ),
     "plan_new": (c_int, [c_void_p, c_char_p, _out]),
     "plan_free": (None, [c_void_p]),

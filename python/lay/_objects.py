@@ -497,7 +497,7 @@ class Kernel(_calls.Caller):
                             if self._access.get(name) != "output"]
         self._scalars = [each["name"] for each in self.signature["scalars"]]
         self._results = [name for name, access in self._access.items() if access != "input"]
-        self._launchers = {}
+        self._launchers, self._retired = {}, []
         self._calls = {}
         order = [*self._access, *self._scalars]
         self._know(tuple(self._parameters), tuple(map(order.index, self._parameters)),
@@ -648,8 +648,65 @@ class Kernel(_calls.Caller):
                            None if target is None else c.utf8(target), made)
         return Plan(self, _Handle(made.value, c.library.lay_plan_free))
 
+    def tune(self, sizes=None, *, device=0, candidates=0, rounds=0, milliseconds=0, **named):
+        """Times schedules of a matrix product on a GPU at these sizes, and takes the fastest for
+        sizes of their class, in calls and plans from here on.
+
+        >>> found = k.tune(M=4096, N=4096, K=4096)  # doctest: +SKIP
+        >>> found.gain  # doctest: +SKIP
+        1.07
+
+        Every size has a number. So many schedules are timed beside the default (0: 8), each so
+        many times (0: 5) for so long (0: 50). `Program(log=print)` says what is timed.
+        """
+        numbers = {**(sizes or {}), **named}
+        for number in (device, candidates, rounds):
+            if not 0 <= number < 1 << 31:
+                raise ValueError(f"expected a number from 0 to 2^31 - 1, got {number}")
+        options = c.TuneOptions(device=device, candidates=candidates, rounds=rounds,
+                                milliseconds=milliseconds)
+        text = ctypes.c_char_p()
+        with self.program._lock:
+            self.program._call("kernel_tune", self._handle.pointer, options, *c.sizes(numbers),
+                               text)
+            tuning = Tuning(json.loads(text.value))
+            if tuning.is_faster:
+                # What is in flight keeps its code: launchers live as long as the kernel.
+                self._retired += self._launchers.values()
+                self._launchers = {}
+                self._calls.clear()
+                self._forget()
+        return tuning
+
     def __repr__(self):
         return f"<lay.Kernel {self.name}({', '.join(self._parameters)})>"
+
+
+class Tuning:
+    """What a tuning found.
+
+    `timed` holds the schedules that were timed last beside each other, the default with an empty
+    `schedule`; `why` says why there are none. `gain` is how many times as fast as the default the
+    fastest is, where it is taken, and 1 else. `schedules` is the text of all tunings of the kernel:
+    in `linear.tuned.lay` beside `linear.lay`, `lay` plans with it.
+    """
+
+    def __init__(self, data):
+        self.kernel, self.device, self.sizes = data["kernel"], data["device"], data["sizes"]
+        self.timed, self.why = data["timed"], data["why"]
+        self.is_faster, self.schedules = data["is_faster"], data["schedules"]
+        times = {row["schedule"]: row["microseconds"] for row in self.timed}
+        default = times.get("")
+        self.gain = default / min(times.values()) if self.is_faster and default else 1.0
+
+    def __repr__(self):
+        if self.why:
+            return f"<lay.Tuning of {self.kernel}: {self.why}>"
+        if not self.is_faster:
+            return f"<lay.Tuning of {self.kernel}: the default stays>"
+        best = min(self.timed, key=lambda row: row["microseconds"])
+        return (f"<lay.Tuning of {self.kernel}: {best['microseconds']:.1f} us, "
+                f"{self.gain:.2f} times as fast as the default>")
 
 
 class _Call:

@@ -42,7 +42,7 @@ const std::map<std::string, std::set<std::string>> table = {
       "backend/plan", "backend/ir", "backend/cuda", "runtime"}},
     {"liblay",
      {"frontend/source", "frontend/algebra", "frontend/picture", "frontend/sema", "backend/target",
-      "backend/plan", "backend/ir", "backend/cuda", "runtime"}},
+      "backend/plan", "backend/ir", "backend/cuda", "runtime", "runtime/bench"}},
 };
 
 // The program, which is not part of its folder's library.

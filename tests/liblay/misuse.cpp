@@ -63,6 +63,7 @@ TEST_CASE("a handle that is null is a misuse, and its text is null") {
         lay_launcher_new(nullptr, 0, &launcher),
         lay_launcher_prepare(nullptr, nullptr, 0, nullptr, 0, &integer),
         lay_launcher_launch(nullptr, nullptr, 0, nullptr, 0, nullptr, 0, nullptr, 0, nullptr),
+        lay_kernel_tune(nullptr, nullptr, nullptr, 0, &text),
         lay_build_new(nullptr, nullptr, &build)})
     CHECK(result == LAY_RESULT_MISUSE);
   for (const char* none :

@@ -52,6 +52,10 @@ TEST_CASE("the view for C++ evaluates, runs, plans and builds") {
   options.size = sizeof options;
   options.source_only = 1;
   CHECK(program.build(options).back().name == "manifest.json");
+
+  // What a tuning says is seen on a device (tests/embed/tune.cpp).
+  const lay_tune_options unsized{};
+  CHECK_THROWS_AS(kernel.tune({{"N", 64}}, &unsized), lay::Error);
 }
 
 TEST_CASE("the view for C++ throws what went wrong") {

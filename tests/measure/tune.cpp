@@ -51,7 +51,7 @@ Ended tune(bench::TuneOptions options) {
   static const bool known = (test::know_kernels(script), true);
   (void)known;
   setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
-  options.milliseconds = 1;
+  options.effort.milliseconds = 1;
   const test::Redirected out(std::cout), error(std::cerr);
   const int code = bench::tune_script(options);
   return {code, out.text(), error.text()};
@@ -120,7 +120,7 @@ bench::TuneOptions small_tune(const std::string& file) {
   options.file = file;
   options.kernel = "linear";
   options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
-  options.candidates = 2;
+  options.effort.candidates = 2;
   return options;
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("where the default is as fast it stays, and nothing is written") {
   options.file = copy;
   options.kernel = "blas";
   options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
-  options.candidates = 1;
+  options.effort.candidates = 1;
   const Ended ended = tune(options);
   INFO(ended.out << ended.error);
   CHECK(ended.code == 0);

@@ -118,6 +118,29 @@ class Launches(unittest.TestCase):
             graph.replay()
             self.assertTrue(torch.equal(c.double(), a.double() @ b.double().T))
 
+    def test_a_kernel_that_is_tuned_stays_right(self):
+        lines = []
+        program = lay.Program(log=lines.append)
+        program.run(PRODUCT)
+        product = program.kernel("product")
+        a, b = integers(1000, 2048), integers(1536, 2048, seed=1)
+        expected = a.double() @ b.double().T
+        for _ in range(2):
+            self.assertTrue(torch.equal(product(a, b).double(), expected))
+        for sizes in ({"M": 1000, "N": 1536, "K": 2048}, {"M": 64, "N": 512, "K": 2048}):
+            found = product.tune(sizes, candidates=4, milliseconds=5)
+            self.assertEqual((found.why, found.timed[0]["schedule"]), ("", ""))
+            self.assertGreaterEqual(found.gain, 1)
+            for _ in range(3):
+                self.assertTrue(torch.equal(product(a, b).double(), expected))
+            self.assertTrue(torch.equal(product(a[:64], b[:512]).double(), expected[:64, :512]))
+        self.assertTrue(any("the default, " in line for line in lines))
+        other = lay.Program()
+        other.run(PRODUCT + found.schedules)
+        self.assertTrue(torch.equal(other.kernel("product")(a, b).double(), expected))
+        with self.assertRaises(lay.LayError):
+            product.tune(M=64)
+
     def test_threads_launch(self):
         product = lay.kernel(PRODUCT)
         failed = []

@@ -318,6 +318,35 @@ class Plans(unittest.TestCase):
         with self.assertRaises(lay.LayError):
             program.kernel("scale").plan("abacus")
 
+    def test_a_tuning_needs_numbers_and_a_gpu(self):
+        lines = []
+        program = lay.Program(log=lines.append)
+        program.run(SCALE + PRODUCT)
+        product = program.kernel("product")
+        before = str(product.plan("h200"))
+        for wrong in ({"device": -1}, {"device": 1 << 32}, {"rounds": 1 << 31},
+                      {"candidates": -1}, {"milliseconds": -1}, {"milliseconds": float("nan")}):
+            with self.assertRaises(ValueError):
+                product.tune(M=64, N=64, K=64, **wrong)
+        # No machine has so many.
+        with self.assertRaises(lay.Unavailable):
+            product.tune(M=64, N=64, K=64, device=4096)
+        self.assertEqual(str(product.plan("h200")), before)
+
+    def test_a_tuning_says_what_it_found(self):
+        rows = [{"schedule": "", "variant": "simt", "microseconds": 30.0},
+                {"schedule": "simt:  tile = (64,64,8)", "variant": "simt", "microseconds": 20.0}]
+        data = {"kernel": "k", "device": "a", "sizes": {}, "why": "", "timed": rows,
+                "is_faster": True, "schedules": "schedule k for simt { tile = (64,64,8) }"}
+        found = lay.Tuning(data)
+        self.assertEqual((found.gain, repr(found)),
+                         (1.5, "<lay.Tuning of k: 20.0 us, 1.50 times as fast as the default>"))
+        self.assertEqual(repr(lay.Tuning({**data, "is_faster": False})),
+                         "<lay.Tuning of k: the default stays>")
+        self.assertEqual(lay.Tuning({**data, "is_faster": False}).gain, 1.0)
+        self.assertEqual(repr(lay.Tuning({**data, "why": "no", "timed": []})),
+                         "<lay.Tuning of k: no>")
+
     def test_a_build_has_files(self):
         program = lay.Program()
         program.run(SCALE)

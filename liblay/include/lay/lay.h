@@ -345,6 +345,36 @@ LAY_API lay_result lay_launcher_launch(lay_launcher* launcher, const lay_tensor*
 /* The name of the variant that the last call took; "" before the first. */
 LAY_API const char* lay_launcher_variant(const lay_launcher* launcher);
 
+/* ---- tuning: what `lay tune` does ---- */
+
+typedef struct lay_tune_options {
+  uint32_t size;
+  int32_t device; /* a CUDA ordinal */
+  /* Schedules that are timed, how often each is, and for how long each time; 0: 8, 5 and 50. */
+  int32_t candidates;
+  int32_t rounds;
+  double milliseconds;
+} lay_tune_options;
+
+/* Times the schedules of a matrix product that the cost model ranks first beside the default, at
+ * these sizes and for sizes of their class, each within a factor of about 1.5. Each is checked on
+ * the device before it is timed. The fastest, if it is 1 % faster than the default, is what plans
+ * and launchers take that are made of this kernel from here on, before its own schedules; those of
+ * several tunings stand beside each other. NULL options are those of a zeroed struct.
+ *
+ *   {"kernel":"linear","device":"NVIDIA H200","sizes":{"M":4096,"N":4096,"K":4096},"why":"",
+ *    "timed":[{"schedule":"","variant":"sm90_128x256","microseconds":196.5,
+ *              "predicted_microseconds":190.1,"spread":0.01},...],
+ *    "is_faster":true,"schedules":"use atoms.sm90\n\nschedule linear for sm90 when ..."}
+ *
+ * `timed` are those that were timed last beside each other, the default with an empty `schedule`;
+ * `why` says why none was. `schedules` is the text of all tunings of the kernel: beside a script
+ * `linear.lay`, in `linear.tuned.lay`, `lay` plans with it. The text is valid until the next tuning
+ * of the kernel. What is timed goes to lay_options.log as it is known. LAY_RESULT_UNAVAILABLE
+ * without a GPU. */
+LAY_API lay_result lay_kernel_tune(lay_kernel* kernel, const lay_tune_options* options,
+                                   const lay_size* sizes, size_t size_count, const char** json);
+
 /* ---- builds: what `lay build` writes, in memory ---- */
 
 typedef struct lay_build_options {

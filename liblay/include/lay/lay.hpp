@@ -265,6 +265,13 @@ class Kernel {
     context_.check(lay_plan_new(get(), target.empty() ? nullptr : target.c_str(), &plan));
     return Plan(context_, plan);
   }
+  // Times schedules on a GPU and takes the fastest from here on; what lay_kernel_tune says.
+  std::string tune(const Sizes& sizes, const lay_tune_options* options = nullptr) const {
+    const auto given = detail::views(sizes);
+    const char* json = nullptr;
+    context_.check(lay_kernel_tune(get(), options, given.data(), given.size(), &json));
+    return json;
+  }
 
  private:
   Context context_;

@@ -1,6 +1,28 @@
 #include "runtime/bench/tune/shape_class.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace lay::bench {
+namespace {
+
+// The extents that are no numbers, each once, with the ranges of their sizes.
+std::vector<std::pair<Int, Range>> open_extents(const Problem& problem,
+                                                const plan::GemmForm& form) {
+  std::vector<sema::IndexId> indices{form.m, form.n, form.k};
+  indices.insert(indices.end(), form.batch.begin(), form.batch.end());
+  std::vector<std::pair<Int, Range>> extents;
+  for (const sema::IndexId index : indices) {
+    const Int& extent = problem.kernel->indices[static_cast<std::size_t>(index)].extent;
+    const bool known = std::any_of(extents.begin(), extents.end(),
+                                   [&](const auto& each) { return each.first == extent; });
+    if (!extent.is_literal() && !known)
+      extents.emplace_back(extent, range_of(problem.extent(index)));
+  }
+  return extents;
+}
+
+}  // namespace
 
 std::int64_t power_of(std::int64_t size) {
   std::int64_t power = 1;
@@ -14,20 +36,22 @@ Range range_of(std::int64_t size) {
 }
 
 std::string shape_class(const Problem& problem, const plan::GemmForm& form) {
-  std::vector<sema::IndexId> indices{form.m, form.n, form.k};
-  indices.insert(indices.end(), form.batch.begin(), form.batch.end());
   std::string text;
-  for (const sema::IndexId index : indices) {
-    const Int& extent = problem.kernel->indices[static_cast<std::size_t>(index)].extent;
-    if (extent.is_literal()) continue;
-    const Range range = range_of(problem.extent(index));
+  for (const auto& [extent, range] : open_extents(problem, form)) {
     const std::string name = extent.to_factor_string();
-    const std::string condition = name + " >= " + std::to_string(range.from) + " and " + name +
-                                  " < " + std::to_string(range.below);
-    if (text.find(condition) == std::string::npos)
-      text += (text.empty() ? "" : " and ") + condition;
+    text += (text.empty() ? "" : " and ") + name + " >= " + std::to_string(range.from) + " and " +
+            name + " < " + std::to_string(range.below);
   }
   return text;
+}
+
+std::vector<Predicate> shape_conditions(const Problem& problem, const plan::GemmForm& form) {
+  std::vector<Predicate> conditions;
+  for (const auto& [extent, range] : open_extents(problem, form)) {
+    conditions.push_back(greater_equal(extent, Int(range.from)));
+    conditions.push_back(less(extent, Int(range.below)));
+  }
+  return conditions;
 }
 
 }  // namespace lay::bench

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backend/plan/recognise.h"
 #include "runtime/bench/problem/problem.h"
@@ -22,5 +23,7 @@ Range range_of(std::int64_t size);
 // Returns the condition of a problem's class as Lay, over the kernel's dims; "" if no extent is a
 // size.
 std::string shape_class(const Problem& problem, const plan::GemmForm& form);
+// The same as conditions that must all hold.
+std::vector<Predicate> shape_conditions(const Problem& problem, const plan::GemmForm& form);
 
 }  // namespace lay::bench

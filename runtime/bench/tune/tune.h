@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/bench/script_kernels.h"
+#include "runtime/bench/tune/tuner.h"
 
 namespace lay::bench {
 
@@ -22,11 +23,7 @@ struct TuneOptions {
   std::string folder;
   // Writes FILE.tuned.lay instead of policies.
   bool beside = false;
-  // Schedules that are timed.
-  int candidates = 8;
-  int rounds = 5;
-  // How long each schedule is timed in one round.
-  double milliseconds = 50;
+  TuneEffort effort;
 };
 
 // Runs the command and returns an ExitCode. Without a GPU it prints the ranking, times nothing and
