@@ -21,6 +21,7 @@ std::optional<Nvml> Nvml::open(const std::string& pci_bus_id, std::string* why_n
     *why_not =
         "NVML does not know the device at " + pci_bus_id + ": status " + std::to_string(unknown);
   } else {
+    from.get(nvml.energy_, "nvmlDeviceGetTotalEnergyConsumption");
     return nvml;
   }
   return std::nullopt;
@@ -32,6 +33,12 @@ std::optional<Reading> Nvml::read() const {
   if (clock_(device_, sm_clock, &megahertz) != 0 || power_(device_, &milliwatts) != 0)
     return std::nullopt;
   return Reading{static_cast<double>(megahertz), milliwatts / 1000.0};
+}
+
+std::optional<double> Nvml::joules() const {
+  unsigned long long millijoules = 0;
+  if (!energy_ || energy_(device_, &millijoules) != 0) return std::nullopt;
+  return static_cast<double>(millijoules) / 1000;
 }
 
 }  // namespace lay::bench

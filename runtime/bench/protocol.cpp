@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "runtime/bench/energy.h"
 #include "runtime/gpu/stream.h"
 
 namespace lay::bench {
@@ -122,16 +123,23 @@ class Measurement {
   }
 
   // Reads the sensors while the device works; the last reading counts, when clocks and power have
-  // settled most.
+  // settled most. Energy is that of the candidate alone: it runs untimed before, and the counter's
+  // updates are seen from there on.
   void watch(std::vector<Reading>& readings) const {
     std::optional<Reading> last;
+    EnergyMeter meter;
     do {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      const auto joules = sensors_->joules();
       const auto reading = sensors_->read();
       if (end_.happened() && last) break;
       if (reading) last = reading;
+      if (joules) meter.add(std::chrono::duration<double>(now).count(), *joules);
     } while (!end_.happened());
-    if (last) readings.push_back(*last);
+    if (!last) return;
+    last->mean_watts = meter.watts();
+    readings.push_back(*last);
   }
 
   double time_singles(std::size_t at, int round) {
@@ -188,12 +196,21 @@ double Timing::spread() const {
 
 std::optional<Reading> Timing::median_reading() const {
   if (readings.empty()) return std::nullopt;
-  std::vector<double> clocks, powers;
+  std::vector<double> clocks, powers, means;
   for (const Reading& reading : readings) {
     clocks.push_back(reading.sm_mhz);
     powers.push_back(reading.watts);
+    if (reading.mean_watts) means.push_back(*reading.mean_watts);
   }
-  return Reading{median_of(clocks), median_of(powers)};
+  Reading median{median_of(clocks), median_of(powers)};
+  if (!means.empty()) median.mean_watts = median_of(means);
+  return median;
+}
+
+std::optional<double> Timing::joules() const {
+  const auto reading = median_reading();
+  if (!reading || !reading->mean_watts) return std::nullopt;
+  return *reading->mean_watts * median() / 1000;
 }
 
 std::vector<Timing> measure(const std::vector<Candidate>& candidates, const Protocol& protocol,

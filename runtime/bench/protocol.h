@@ -84,6 +84,9 @@ struct Timing {
   // Returns (largest - smallest) / median of the graphs' rounds.
   double spread() const;
   std::optional<Reading> median_reading() const;
+  // Returns the energy of a launch: the mean power times the median time. Nothing where no reading
+  // has a mean power.
+  std::optional<double> joules() const;
 };
 
 // Returns the median; 0 for no values.

@@ -72,6 +72,9 @@ std::string row_text(const Result& result, const Row& row) {
           time_text(row.timing.single_median());
   if (const auto reading = row.timing.median_reading())
     text += formatted("  %4.0f MHz %4.0f W", reading->sm_mhz, reading->watts);
+  if (const auto joules = row.timing.joules(); joules && *joules > 0)
+    text += formatted(" %9.4f J", *joules) +
+            (result.is_gemm ? formatted(" %.2f TF/J", result.operations / *joules / 1e12) : "");
   if (row.side == Side::ours)
     text += formatted("  %d registers", row.registers) +
             (row.local_bytes > 0 ? formatted(", %d bytes of local memory", row.local_bytes) : "");

@@ -55,6 +55,7 @@ std::string row_json(const Result& result, const Row& row) {
       .boolean("settled", timing.settled);
   if (const auto reading = timing.median_reading())
     object.raw("sm_mhz", json_number(reading->sm_mhz)).raw("watts", json_number(reading->watts));
+  if (const auto joules = timing.joules()) object.raw("joules", json_number(*joules));
   object.boolean("right", row.right).string("verdict", row.check);
   if (row.side == Side::ours || row.side == Side::triton)
     object.integer("registers", row.registers).integer("local_bytes", row.local_bytes);

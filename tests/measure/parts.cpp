@@ -6,6 +6,7 @@
 
 #include "frontend/algebra/memory/convert.h"
 #include "generated/tests/paths.h"
+#include "runtime/bench/energy.h"
 #include "runtime/bench/problem/operand.h"
 #include "runtime/bench/protocol.h"
 #include "runtime/bench/reference.h"
@@ -254,4 +255,40 @@ TEST_CASE("missing libraries are named in the table and in the JSON") {
   none.failure = "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY";
   CHECK(table(none) == "linear\n  not measured: cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY\n");
   CHECK(table_foot({none, none}).empty());
+}
+
+TEST_CASE("power is what the counter of energy gains between its updates") {
+  EnergyMeter meter;
+  CHECK(!meter.watts());
+  // It counts 700 W, in steps of 20 ms that are seen up to 2 ms late.
+  for (int ms = 0; ms <= 200; ms += 2) meter.add(0.001 * ms, 14.0 * ((ms + 7) / 20));
+  REQUIRE(meter.watts());
+  CHECK(*meter.watts() == Approx(700));
+  // One update says nothing.
+  EnergyMeter once;
+  for (int ms = 0; ms < 20; ms += 2) once.add(0.001 * ms, ms < 10 ? 5 : 6);
+  CHECK(!once.watts());
+}
+
+TEST_CASE("the energy of a launch is its mean power times its time") {
+  Timing timing;
+  timing.graph = {2, 2, 4};  // milliseconds
+  timing.readings = {{1700, 650, {}}};
+  CHECK(!timing.joules());
+  timing.readings.push_back({1700, 650, 500.0});
+  timing.readings.push_back({1700, 650, 300.0});
+  REQUIRE(timing.joules());
+  CHECK(*timing.joules() == Approx(0.8));
+
+  Result result;
+  result.is_gemm = true;
+  result.operations = 4e12;
+  Row row(Side::ours, "ours");
+  row.timing = timing;
+  result.rows = {row};
+  INFO(table(result));
+  CHECK(table(result).find(" MHz  650 W    0.8000 J 5.00 TF/J  ") != std::string::npos);
+  result.is_gemm = false;
+  CHECK(table(result).find("0.8000 J  ") != std::string::npos);
+  CHECK(table(result).find("TF/J") == std::string::npos);
 }

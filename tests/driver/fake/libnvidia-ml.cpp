@@ -1,4 +1,5 @@
 // Sensors that always say the same.
+#include <chrono>
 #include <cstring>
 
 extern "C" {
@@ -15,6 +16,12 @@ int nvmlDeviceGetClockInfo(void*, int type, unsigned* megahertz) {
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
   return *milliwatts = 650'000, 0;
+}
+// 500 W, counted in steps of a millisecond.
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  return *millijoules = 500 * static_cast<unsigned long long>(ms), 0;
 }
 
 }  // extern "C"
