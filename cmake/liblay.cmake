@@ -18,8 +18,9 @@ if(ANTLR4_SHARED_RUNTIME)
     EXPORT_NAME liblay LINK_DEPENDS ${liblay_names}
     LAY_SHARED_ANTLR ON)
   target_include_directories(lay_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  install(TARGETS lay_shared EXPORT Lay
-    LIBRARY COMPONENT liblay1 NAMELINK_COMPONENT liblay-dev)
+  install(TARGETS lay_shared EXPORT LayShared
+    LIBRARY COMPONENT liblay1 NAMELINK_COMPONENT liblay-shared)
+  install(EXPORT LayShared NAMESPACE Lay:: DESTINATION ${package} COMPONENT liblay-shared)
 else()
   message(STATUS "no shared ANTLR runtime: liblay is built as a static library alone")
 endif()
@@ -39,12 +40,19 @@ if(NOT LAY_SANITIZE)
     COMMAND ${CMAKE_AR} crD ${static} $<TARGET_FILE:lay_object>
     COMMAND ${CMAKE_RANLIB} -D ${static}
     BYPRODUCTS ${static} VERBATIM)
-  install(FILES ${static} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT liblay-dev)
+  install(FILES ${static} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT liblay-static)
 endif()
 
-install(DIRECTORY liblay/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT liblay-dev)
+install(DIRECTORY liblay/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT liblay-static)
 file(RELATIVE_PATH from_pc_to_include
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+# What pkg-config says, and in an archive, which has no shared library, for the static one alone.
+set(libraries_of_static "-lstdc++ -lm -ldl -pthread")
+set(libraries "-llay\nLibs.private: ${libraries_of_static}")
 configure_file(cmake/package/lay.pc.in ${PROJECT_BINARY_DIR}/generated/lay.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/lay.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT liblay-dev)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT liblay-shared)
+set(libraries "-llay ${libraries_of_static}")
+configure_file(cmake/package/lay.pc.in ${PROJECT_BINARY_DIR}/generated/archive/lay.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/archive/lay.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT archive EXCLUDE_FROM_ALL)
