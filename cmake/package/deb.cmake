@@ -1,6 +1,7 @@
 # Gives the packages of CPack what Debian's policy asks for: copyright and changelog in each, a man
-# page and changelogs compressed without names and times, and for a shared library the trigger of
-# the loader's cache in place of scripts.
+# page and changelogs compressed without names and times, for a shared library the trigger of the
+# loader's cache in place of scripts, and the installed size, in which CPack counts the target of a
+# link twice.
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
@@ -30,6 +31,15 @@ foreach(package IN LISTS CPACK_PACKAGE_FILES)
   execute_process(
     COMMAND sh -c "find * -type f ! -path 'DEBIAN/*' -print0 | sort -z | xargs -0 md5sum"
     WORKING_DIRECTORY ${root} OUTPUT_FILE ${root}/DEBIAN/md5sums COMMAND_ERROR_IS_FATAL ANY)
+  # As dpkg-gencontrol counts: a file in whole KiB, and 1 for what is none.
+  execute_process(
+    COMMAND sh -c "find . -mindepth 1 -path ./DEBIAN -prune -o -printf '%y %s\\n' | awk \
+      '{k += $1 == \"f\" ? int(($2 + 1023) / 1024) : 1} END {print k}'"
+    WORKING_DIRECTORY ${root} OUTPUT_VARIABLE kibibytes OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${root}/DEBIAN/control control)
+  string(REGEX REPLACE "Installed-Size: [0-9]+" "Installed-Size: ${kibibytes}" control "${control}")
+  file(WRITE ${root}/DEBIAN/control "${control}")
   run(dpkg-deb --root-owner-group -b ${root} ${package})
   file(REMOVE_RECURSE ${root})
 endforeach()

@@ -49,6 +49,12 @@ TEST_CASE("packages for Debian are whole, and leave as they came") {
   holds("liblay-dev", "/liblay.so -> liblay.so.1\n");
   holds("liblay-dev", "/liblay.a\n");
   holds("liblay-dev", "/cmake/Lay/LayConfig.cmake\n");
+  // The library's link counts as one KiB, not as what it leads to.
+  const int stated = std::stoi(said_by(in + "dpkg-deb -f packages/liblay1_*.deb Installed-Size")),
+            whole = std::stoi(said_by(in + "dpkg-deb --fsys-tarfile packages/liblay1_*.deb | "
+                                           "tar tv | awk '{bytes += $3} END {print bytes}'"));
+  CHECK(stated >= whole / 1024);
+  CHECK(stated <= whole / 1024 + 32);
   CHECK(said_by(in + "dpkg-deb -f packages/liblay-dev_*.deb Depends")
             .starts_with("lay (= 0.1.0), liblay1 (= 0.1.0)"));
   CHECK(said_by(in + "dpkg-deb -f packages/liblay1_*.deb Depends").find("libantlr4-runtime") !=
