@@ -461,7 +461,7 @@ lay_status $K_prepare(int device, lay_message* why) {
 /* In the stream's context. Nothing is launched before everything is checked. */
 static lay_status $K_launch_here(const $K_args* args, const lay_tensor* tensors, void* workspace,
                                  int64_t workspace_bytes, lay_stream stream, lay_message* why) {
-  const lay_prepared* ready;
+  const lay_prepared* ready = NULL;
   int variant;
   lay_status status = lay_ready(&$K_state, stream, &ready, why);
   if (status != LAY_OK) return status;

@@ -69,7 +69,7 @@ Loaded::Loaded(const std::string& folder) {
       "uint16_t probe_f16(float value);\nuint16_t probe_bf16(float value);\n"
       "uint16_t probe_f16(float value) { return lay_f16(value); }\n"
       "uint16_t probe_bf16(float value) { return lay_bf16(value); }\n");
-  const Ran compiled = shell("cc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror -shared -fPIC " +
+  const Ran compiled = shell("cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -shared -fPIC " +
                              folder + "/probe.c -o " + folder + "/libprobe.so -pthread -ldl");
   INFO(compiled.out);
   REQUIRE(compiled.code == 0);
