@@ -239,6 +239,42 @@ class Plan {
   detail::Owned<lay_plan, lay_plan_free> plan_;
 };
 
+// A kernel on memory of a device: what lay/lay.h says of launchers holds.
+class Launcher {
+ public:
+  Launcher(Context context, lay_launcher* launcher)
+      : context_(std::move(context)), launcher_(launcher) {}
+
+  lay_launcher* get() const { return launcher_.get(); }
+
+  // Makes a launch on these tensors ready, one for each of the kernel in its order, and fills in
+  // the outputs without a shape. Returns the bytes of workspace that a launch needs.
+  std::int64_t prepare(std::vector<lay_tensor>& tensors, const Sizes& sizes = {}) const {
+    std::int64_t bytes = 0;
+    const auto given = detail::views(sizes);
+    context_.check(lay_launcher_prepare(get(), tensors.data(), tensors.size(), given.data(),
+                                        given.size(), &bytes));
+    return bytes;
+  }
+  // Launches on a stream, a CUstream or cudaStream_t, and returns before the launch is done.
+  void launch(const std::vector<lay_tensor>& tensors, void* stream, void* workspace = nullptr,
+              std::int64_t workspace_bytes = 0, const std::vector<const Value*>& scalars = {},
+              const Sizes& sizes = {}) const {
+    const auto given = detail::views(sizes);
+    std::vector<const lay_value*> numbers;
+    for (const Value* scalar : scalars) numbers.push_back(scalar->get());
+    context_.check(lay_launcher_launch(get(), tensors.data(), tensors.size(), given.data(),
+                                       given.size(), numbers.data(), numbers.size(), workspace,
+                                       workspace_bytes, stream));
+  }
+  // The name of the variant that the last call took; "" before the first.
+  std::string variant() const { return detail::text_or_throw(lay_launcher_variant(get())); }
+
+ private:
+  Context context_;
+  detail::Owned<lay_launcher, lay_launcher_free> launcher_;
+};
+
 class Kernel {
  public:
   Kernel(Context context, lay_kernel* kernel) : context_(std::move(context)), kernel_(kernel) {}
@@ -271,6 +307,12 @@ class Kernel {
     const char* json = nullptr;
     context_.check(lay_kernel_tune(get(), options, given.data(), given.size(), &json));
     return json;
+  }
+  // On the device of that number. Throws Error where there is no such GPU or no CUDA compiler.
+  Launcher launcher(int device = 0) const {
+    lay_launcher* launcher = nullptr;
+    context_.check(lay_launcher_new(get(), device, &launcher));
+    return Launcher(context_, launcher);
   }
 
  private:
