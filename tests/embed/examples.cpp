@@ -2,7 +2,6 @@
 // stand at the head of each build and run it, without a GPU, and what it prints is
 // `<program>.expected` beside it (LAY_BLESS=1 rewrites that).
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -87,18 +86,9 @@ class Installed {
       INFO(command << "\n" << last.out);
       REQUIRE(last.code == 0);
     }
-    require_expected(example, program, last.out);
-  }
-
-  static void require_expected(const std::string& example, const std::string& program,
-                               const std::string& out) {
-    const std::string expected =
-        fs::path(LAY_SOURCE_DIR "/examples/embed/" + example + "/" + program)
-            .replace_extension(".expected");
-    const char* bless = std::getenv("LAY_BLESS");
-    if (bless && *bless && *bless != '0') lay::test::put(expected, out);
-    INFO(expected << " (LAY_BLESS=1 rewrites it)");
-    CHECK(out == slurp(expected));
+    lay::test::require_expected(
+        fs::path("examples/embed/" + example + "/" + program).replace_extension(".expected"),
+        last.out);
   }
 
  private:
@@ -161,7 +151,7 @@ TEST_CASE("the example of PyTorch plans its layer without PyTorch, and trains it
                               "runpy.run_path(\"train.py\", run_name=\"__main__\")'");
   INFO(missing.out);
   CHECK(missing.code == 0);
-  Installed::require_expected("pytorch", "train.py", missing.out);
+  lay::test::require_expected("examples/embed/pytorch/train.expected", missing.out);
   if (!has_module("torch")) return;
   const Ran trained = lay.run("pytorch", "python3 train.py");
   INFO(trained.out);

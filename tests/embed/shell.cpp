@@ -3,6 +3,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "generated/tests/paths.h"
@@ -25,6 +26,14 @@ void require_runs(const std::string& command, const std::string& out) {
   INFO(command << "\n" << ran.out);
   CHECK(ran.code == 0);
   CHECK(ran.out == out);
+}
+
+void require_expected(const std::string& file, const std::string& out) {
+  const std::string path = LAY_SOURCE_DIR "/" + file;
+  const char* bless = std::getenv("LAY_BLESS");
+  if (bless && *bless && *bless != '0') put(path, out);
+  INFO(path << " (LAY_BLESS=1 rewrites it)");
+  CHECK(out == slurp(path));
 }
 
 std::string with_fakes(const TemporaryFolder& folder) {

@@ -17,6 +17,9 @@ Ran shell(const std::string& command);
 // Checks that the command succeeds and writes `out`.
 void require_runs(const std::string& command, const std::string& out);
 
+// Checks that `out` is what the file of the tree holds; LAY_BLESS=1 in the environment rewrites it.
+void require_expected(const std::string& file, const std::string& out);
+
 // A command in a folder where what compiles kernels is the tests' own.
 std::string with_fakes(const TemporaryFolder& folder);
 

@@ -10,7 +10,8 @@
 //
 // Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the
 // program says. The driver cannot keep the arguments of recorded work: replaying a graph lets only
-// time pass.
+// time pass, but for a program that exports fake_record(kernel, launch, arguments), which makes
+// something of a recorded launch, and fake_replay(it), which does the work.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -29,14 +30,20 @@ namespace {
 using Address = unsigned long long;
 constexpr int success = 0, out_of_memory = 2, no_device = 100, not_found = 500, launch_failed = 719;
 
-std::set<void*> own;       // functions of the program, loaded by name
-long launches = 0;         // since the beginning: the clock
-long* captured = nullptr;  // the launches of the graph that is being recorded
+// What was recorded: so many launches, and what fake_record made of them.
+struct Graph {
+  long launches = 0;
+  std::vector<void*> work;
+};
+
+std::set<void*> own;                                // functions of the program, loaded by name
+long launches = 0;                                  // since the beginning: the clock
+Graph* captured = nullptr;                          // the graph that is being recorded
 thread_local std::vector<void*> contexts{nullptr};  // the current one last
 
 // Everything that keeps the device busy comes by here.
 void pass_time(long count) {
-  (captured ? *captured : launches) += count;
+  (captured ? captured->launches : launches) += count;
 }
 
 int attribute(int which) {
@@ -199,7 +206,12 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
   const unsigned launch[] = {x, y, z, threads, shared};
   const auto cost = reinterpret_cast<long (*)(void*)>(dlsym(RTLD_DEFAULT, "fake_cost"));
   pass_time(cost ? cost(function) : 1);
-  if (captured) return success;
+  if (captured) {
+    using Record = void* (*)(void*, const unsigned*, void**);
+    if (const auto record = reinterpret_cast<Record>(dlsym(RTLD_DEFAULT, "fake_record")))
+      captured->work.push_back(record(function, launch, arguments));
+    return success;
+  }
   using Kernel = bool (*)(const unsigned*, void**);
   using Run = bool (*)(void*, const unsigned*, void**);
   const auto run = reinterpret_cast<Run>(dlsym(RTLD_DEFAULT, "fake_run"));
@@ -292,7 +304,7 @@ int cuStreamSynchronize(void*) {
   return success;
 }
 int cuStreamBeginCapture_v2(void*, int) {
-  return captured = new long(0), success;
+  return captured = new Graph, success;
 }
 int cuStreamIsCapturing(void*, int* status) {
   return *status = captured != nullptr, success;
@@ -301,16 +313,20 @@ int cuStreamEndCapture(void*, void** graph) {
   return *graph = std::exchange(captured, nullptr), success;
 }
 int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
-  return *executable = new long(*static_cast<long*>(graph)), success;
+  return *executable = new Graph(*static_cast<Graph*>(graph)), success;
 }
 int cuGraphLaunch(void* executable, void*) {
-  return pass_time(*static_cast<long*>(executable)), success;
+  const auto& graph = *static_cast<Graph*>(executable);
+  pass_time(graph.launches);
+  const auto replay = reinterpret_cast<void (*)(void*)>(dlsym(RTLD_DEFAULT, "fake_replay"));
+  for (void* work : graph.work) replay(work);
+  return success;
 }
 int cuGraphExecDestroy(void* executable) {
-  return delete static_cast<long*>(executable), success;
+  return delete static_cast<Graph*>(executable), success;
 }
 int cuGraphDestroy(void* graph) {
-  return delete static_cast<long*>(graph), success;
+  return delete static_cast<Graph*>(graph), success;
 }
 int cuDeviceGetPCIBusId(char* id, int size, int) {
   return std::strncpy(id, "0000:01:00.0", static_cast<std::size_t>(size)), success;
