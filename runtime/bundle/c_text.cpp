@@ -208,6 +208,8 @@ std::string c_scalar_type(ElementType type) {
     case ElementType::s32:
     case ElementType::s64:
       return "int" + std::to_string(bits(type)) + "_t";
+    case ElementType::pred:
+      return "uint8_t";
     default:
       return "uint" + std::to_string(bits(type)) + "_t";
   }

@@ -57,7 +57,8 @@ struct CValues {
 };
 CValues c_values(const std::map<DimId, std::string>& dims, const ArgumentNames& names);
 
-// The type of a scalar in the struct of arguments: "float" for f32, f16 and bf16.
+// The type of a scalar in the struct of arguments: "float" for f32, f16 and bf16, "uint8_t" for
+// pred, of which every number but 0 is true.
 std::string c_scalar_type(ElementType type);
 
 }  // namespace lay::runtime

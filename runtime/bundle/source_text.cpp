@@ -222,6 +222,8 @@ class KernelText {
           add("uint16_t", "lay_f16(" + value + ")");
         else if (param.type == ElementType::bf16)
           add("uint16_t", "lay_bf16(" + value + ")");
+        else if (param.type == ElementType::pred)
+          add("uint8_t", value + " != 0");
         else
           add(c_scalar_type(param.type), value);
       }

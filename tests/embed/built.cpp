@@ -20,6 +20,26 @@
 namespace lay::test {
 namespace {
 
+// What a program says to the fake driver: it has every kernel, and fake_run of its own runs them.
+constexpr const char* kFake = R"(#include <stdio.h>
+
+#include "kernels.h"
+
+void* fake_find(const char* name);
+int fake_run(void* kernel, const unsigned* launch, void** values);
+int cuDevicePrimaryCtxRetain(void** context, int device);
+int cuCtxSetCurrent(void* context);
+
+void* fake_find(const char* name) { return (void*)name; }
+
+/* Makes the device's context current in this thread. */
+static void enter(void) {
+  void* context;
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+}
+)";
+
 struct Message {
   std::array<char, 512> text{};
 };
@@ -137,6 +157,17 @@ Answer launch(const std::string& kernel, const std::vector<std::byte>& arguments
   auto* const function =
       loaded().symbol<int(const void*, void*, std::int64_t, void*, Message*)>(kernel + "_launch");
   return answer(function(arguments.data(), workspace, bytes, stream, &why), why);
+}
+
+void require_runs_on_fake(const std::string& folder, const std::string& program,
+                          const std::string& flags, const std::string& out,
+                          const std::string& arguments) {
+  const std::string fakes = LAY_BINARY_DIR "/tests/fake";
+  put(folder + "/fake.h", kFake);
+  require_runs("cd " + folder + " && cc " + flags + " " + program +
+                   " kernels.c -o program -rdynamic -pthread -L" + fakes +
+                   " -l:libcuda.so.1 -ldl && LD_LIBRARY_PATH=" + fakes + " ./program" + arguments,
+               out);
 }
 
 }  // namespace lay::test

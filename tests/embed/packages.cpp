@@ -15,6 +15,7 @@ using lay::test::install;
 using lay::test::is_found;
 using lay::test::Ran;
 using lay::test::require_runs;
+using lay::test::require_runs_on_fake;
 using lay::test::shell;
 using lay::test::snippet;
 using lay::test::TemporaryFolder;
@@ -295,38 +296,6 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   require_runs(folder / "whole/app", snippet("text", 0, 4));
   lay::test::put(folder / "app.py", snippet("python"));
   require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
-}
-
-// What a program says to the fake driver: it has every kernel, and fake_run of its own runs them.
-constexpr const char* kFake = R"(#include <stdio.h>
-
-#include "kernels.h"
-
-void* fake_find(const char* name);
-int fake_run(void* kernel, const unsigned* launch, void** values);
-int cuDevicePrimaryCtxRetain(void** context, int device);
-int cuCtxSetCurrent(void* context);
-
-void* fake_find(const char* name) { return (void*)name; }
-
-/* Makes the device's context current in this thread. */
-static void enter(void) {
-  void* context;
-  cuDevicePrimaryCtxRetain(&context, 0);
-  cuCtxSetCurrent(context);
-}
-)";
-
-const std::string fakes = std::filesystem::path(LAY_BINARY).parent_path().string() + "/tests/fake";
-
-// Compiles a program of the folder with the bundle and the text above, and runs it.
-void require_runs_on_fake(const std::string& folder, const std::string& program,
-                          const std::string& flags, const std::string& out) {
-  lay::test::put(folder + "/fake.h", kFake);
-  require_runs("cd " + folder + " && cc " + flags + " " + program +
-                   " kernels.c -o program -rdynamic -pthread -L" + fakes +
-                   " -l:libcuda.so.1 -ldl && LD_LIBRARY_PATH=" + fakes + " ./program",
-               out);
 }
 
 // One launch in a context of the fake driver, which refuses to run it where it is told to.
