@@ -4,7 +4,8 @@
 // of Lay; the driver is loaded at run time.
 //
 //   linear.h              per kernel: check, workspace, prepare, launch, describe, unload
-//   linear.c              the launcher (launcher/), and the tables and functions of each kernel
+//   linear.c              the launcher (launcher/), and the tables and functions of each kernel,
+//                         for TVM-FFI too (tvm_ffi_text.h)
 //   linear-config.cmake   for find_package(linear)
 //   linear.py             the same functions for Python, by ctypes
 //

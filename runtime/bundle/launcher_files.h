@@ -5,7 +5,7 @@
 
 namespace lay::runtime {
 
-// numbers.c, arguments.c, driver.c and launches.c, one behind the other.
+// numbers.c, arguments.c, driver.c, launches.c and tvm_ffi.c, one behind the other.
 std::string launcher_text();
 
 }  // namespace lay::runtime

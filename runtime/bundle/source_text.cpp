@@ -8,6 +8,7 @@
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/c_text.h"
 #include "runtime/bundle/launcher_files.h"
+#include "runtime/bundle/tvm_ffi_text.h"
 #include "runtime/gpu/device.h"
 #include "runtime/gpu/launch_check.h"
 #include "runtime/gpu/tensor_map.h"
@@ -71,7 +72,8 @@ class KernelText {
                               built_.stages[i].variants);
     variants = variants_text(name_, *built_.kernel, built_.variants);
     return "\n/* ==== " + name_ + " ==== */\n" + images_text() + arguments_text() + launches_ +
-           stages + variants + interface_text() + describe_text();
+           stages + variants + interface_text() + describe_text() +
+           tvm_ffi_text(name_, *built_.kernel, names_, has_workspace());
   }
 
  private:
@@ -83,6 +85,17 @@ class KernelText {
             targets_.push_back(word);
     };
     collect(built_.variants);
+  }
+
+  // Returns true if a variant of the kernel or of a stage may need workspace.
+  bool has_workspace() const {
+    const auto needs = [](const std::vector<BuiltVariant>& variants) {
+      return std::any_of(variants.begin(), variants.end(),
+                         [](const BuiltVariant& built) { return !built.variant->workspace.is(0); });
+    };
+    return needs(built_.variants) ||
+           std::any_of(built_.stages.begin(), built_.stages.end(),
+                       [&](const BuiltStage& stage) { return needs(stage.variants); });
   }
 
   std::size_t target(const std::string& word) const {

@@ -170,4 +170,14 @@ void require_runs_on_fake(const std::string& folder, const std::string& program,
                out);
 }
 
+std::string made_libtvm_ffi(const TemporaryFolder& folder, const std::string& flags) {
+  const std::string file = folder / "libtvm_ffi.so";
+  const Ran compiled = shell("cc -std=c11 -Wall -Wextra -Wpedantic -Werror -g -shared -fPIC " +
+                             flags + " " LAY_SOURCE_DIR "/tests/embed/libtvm_ffi.c -o " + file +
+                             " -Wl,-soname,libtvm_ffi.so");
+  INFO(compiled.out);
+  REQUIRE(compiled.code == 0);
+  return file;
+}
+
 }  // namespace lay::test

@@ -16,6 +16,7 @@
 #include "runtime/gpu/gpu.h"
 #include "runtime/gpu/launch_check.h"
 #include "tests/embed/built.h"
+#include "tests/embed/memory.h"
 #include "tests/measure/machine.h"
 
 // A persistent kernel gets no more blocks than the device holds.
@@ -30,6 +31,8 @@ namespace {
 
 using namespace lay;
 using test::Launched;
+using test::Memory;
+using test::random_bytes;
 
 runtime::Gpu& gpu() {
   static const auto opened = [] {
@@ -65,42 +68,6 @@ Binding binding(const sema::Kernel& kernel, const std::map<std::string, std::int
   for (const auto& dim : kernel.dims) bound[*dim.symbol.dim_id()] = sizes.at(dim.name);
   return bound;
 }
-
-// Small numbers of the element, experts below `below`.
-std::vector<std::byte> random_bytes(ElementType element, std::size_t size, std::int64_t below,
-                                    std::mt19937& random) {
-  std::vector<std::byte> bytes(size);
-  const std::size_t count = size / static_cast<std::size_t>(bits(element) / 8);
-  for (std::size_t i = 0; i < count; ++i) {
-    const int drawn = static_cast<int>(random() % 9) - 4;
-    const auto put = [&](auto value) {
-      std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
-    };
-    if (element == ElementType::bf16)
-      put(f32_to_bf16(static_cast<float>(drawn)));
-    else if (element == ElementType::f32)
-      put(static_cast<float>(drawn) / 4);
-    else
-      put(static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(below)));
-  }
-  return bytes;
-}
-
-// Memory whose address is a multiple of 256 and of no more, plus `off` bytes.
-class Memory {
- public:
-  Memory(std::size_t bytes, std::size_t off)
-      : whole_(static_cast<char*>(std::aligned_alloc(512, (bytes + off + 1279) / 512 * 512))),
-        begin_(whole_.get() + 256 + off) {}
-  char* begin() const { return begin_; }
-
- private:
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<char, Free> whole_;
-  char* begin_;
-};
 
 struct Call {
   std::map<std::string, std::int64_t> sizes;

@@ -294,8 +294,9 @@ TEST_CASE("the snippets of docs/embedding.md do what the page says") {
   INFO(whole.out);
   REQUIRE(whole.code == 0);
   require_runs(folder / "whole/app", snippet("text", 0, 4));
-  lay::test::put(folder / "app.py", snippet("python"));
-  require_runs(in + "python3 -m py_compile app.py kernels/linear.py", "");
+  lay::test::put(folder / "app.py", snippet("python", 0, 2));
+  lay::test::put(folder / "module.py", snippet("python", 1, 2));
+  require_runs(in + "python3 -m py_compile app.py module.py kernels/linear.py", "");
 }
 
 // One launch in a context of the fake driver, which refuses to run it where it is told to.

@@ -1,5 +1,5 @@
-// Scalars of every type that a kernel may have: what a caller in C gives reaches the kernel as its
-// parameters are laid out.
+// Scalars of every type that a kernel may have: what a caller in C or by TVM-FFI gives reaches the
+// kernel as its parameters are laid out.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -15,9 +15,29 @@ constexpr const char* kScript =
     "                  i: f64, j: e4m3) -> Y: f32 N\n"
     "{ Y[n] = if f then X[n] * g + a + b + c + d else X[n] * h + e + i + j }\n";
 
-constexpr const char* kProgram = R"(#include <string.h>
+constexpr const char* kProgram = R"(#include <dlfcn.h>
+#include <string.h>
 
 #include "fake.h"
+
+typedef struct {
+  void* data;
+  int32_t device[2], ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} tensor;
+typedef struct {
+  int32_t type, padding;
+  union {
+    int64_t integer;
+    double real;
+    void* pointer;
+  } value;
+} any; /* of TVM-FFI: integers are of type 1, truths 2, floats 3, tensors 7 */
+
+int __tvm_ffi_numbers(void* self, const any* arguments, int32_t count, any* result);
 
 /* Behind two addresses and a size. */
 int fake_run(void* kernel, const unsigned* launch, void** values) {
@@ -39,19 +59,61 @@ int fake_run(void* kernel, const unsigned* launch, void** values) {
   return 1;
 }
 
-int main(void) {
-  static float x[64], y[64];
+static float x[64], y[64];
+static const char* (*error)(int);
+
+/* The same numbers by TVM-FFI, but for one. */
+static void call(int which, any changed) {
+  int64_t shape[] = {64};
+  tensor in = {x, {2, 0}, 1, 2, 32, 1, shape, NULL, 0}, out = in;
+  any all[12] = {{7, 0, {0}},           {1, 0, {-7}},          {1, 0, {200}}, {1, 0, {-70000}},
+                 {1, 0, {4000000000u}}, {1, 0, {-5000000000}}, {2, 0, {1}},   {3, 0, {0}},
+                 {3, 0, {0}},           {3, 0, {0}},           {1, 0, {56}},  {7, 0, {0}}};
+  out.data = y;
+  all[0].value.pointer = &in;
+  all[11].value.pointer = &out;
+  all[7].value.real = all[8].value.real = 1.5;
+  all[9].value.real = 0.1;
+  if (which > 0) all[which] = changed;
+  if (__tvm_ffi_numbers(NULL, all, 12, NULL) != 0) printf("%s: %s\n", error(0), error(1));
+}
+
+int main(int count, char** words) {
+  static const any integer = {1, 0, {3}}, truth = {2, 0, {1}}, big = {1, 0, {1000}},
+                   minus = {1, 0, {-1}}, huge = {1, 0, {4294967296}}, real = {3, 0, {0}};
+  void* library = count > 1 ? dlopen(words[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
   lay_message why;
   numbers_args args = {sizeof(numbers_args), 64, -7, 200, -70000, 4000000000u,
                        -5000000000, 2, 1.5f, 1.5f, 0.1, 56, x, y};
   enter();
   printf("%d\n", (int)numbers_launch(&args, NULL, 0, NULL, &why));
+
+  *(void**)&error = dlsym(library, "ffi_error");
+  call(0, integer);
+  call(8, integer);
+  call(3, truth);
+  call(1, big);
+  call(2, minus);
+  call(4, huge);
+  call(6, big);
+  call(10, real);
+  call(5, real);
   return 0;
 }
 )";
 
 // f16 and bf16 of 1.5 in hexadecimal; a truth is 0 or 1.
-constexpr const char* kSaid = "-7 200 -70000 4000000000 -5000000000 1 3e00 3fc0 0.1 56\n0\n";
+constexpr const char* kSaid =
+    "-7 200 -70000 4000000000 -5000000000 1 3e00 3fc0 0.1 56\n0\n"
+    "-7 200 -70000 4000000000 -5000000000 1 3e00 3fc0 0.1 56\n"
+    "-7 200 -70000 4000000000 -5000000000 1 3e00 4040 0.1 56\n"
+    "-7 200 1 4000000000 -5000000000 1 3e00 3fc0 0.1 56\n"
+    "ValueError: a is 1000, which is no number of s8\n"
+    "ValueError: b is -1, which is no number of u8\n"
+    "ValueError: d is 4294967296, which is no number of u32\n"
+    "ValueError: f is 1000, which is no number of pred\n"
+    "TypeError: j is a float, expected a number of e4m3, as its bits\n"
+    "TypeError: e is a float, expected a number of s64\n";
 
 }  // namespace
 
@@ -60,5 +122,6 @@ TEST_CASE("scalars of every type reach the kernel") {
   lay::test::put(folder / "kernels.lay", kScript);
   lay::test::build_bundle(folder.path().string(), "", folder / "kernels.lay");
   lay::test::put(folder / "program.c", kProgram);
-  require_runs_on_fake(folder.path().string(), "program.c", "-Wall -Wextra", kSaid);
+  require_runs_on_fake(folder.path().string(), "program.c", "-Wall -Wextra", kSaid,
+                       " " + lay::test::made_libtvm_ffi(folder));
 }
