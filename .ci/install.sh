@@ -15,7 +15,12 @@ packages=(
 )
 browser=()
 if [ "$what" != build ]; then
-  packages+=(catch2 git python3-dev)
+  packages+=(
+    catch2 git
+    python3-dev         # the package for Python: its module in C
+    python3-numpy       # and its arrays
+    python3-jsonschema  # the manifest's schema
+  )
   # A browser for the tests of the pages that `lay show` writes, and a font for it. They are skipped
   # where there is none.
   browser=(chromium fonts-dejavu-core)

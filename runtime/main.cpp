@@ -12,6 +12,7 @@
 #include "frontend/source/text.h"
 #include "runtime/bench/bench.h"
 #include "runtime/bench/tune/tune.h"
+#include "runtime/build/manifest.h"
 #include "runtime/commands/command_table.h"
 #include "runtime/commands/commands.h"
 #include "runtime/commands/exit_code.h"
@@ -131,8 +132,11 @@ void add_check(CLI::App& app, int& code) {
 }
 
 void add_build(CLI::App& app, int& code) {
-  auto* build = app.add_subcommand(
-      "build", "Writes CUDA source, cubins or PTX, and a manifest of variants and guards.");
+  auto* build = app.add_subcommand("build",
+                                   "Writes CUDA source, cubins or PTX, and a manifest of variants "
+                                   "and guards: JSON that keeps to "
+                                   "the schema lay-manifest-" +
+                                       std::to_string(manifest_version) + ".");
   auto o = std::make_shared<BuildOptions>();
   build->add_option("file", o->file, "the script to read")->required();
   build->add_option("-o,--output", o->folder, "the folder to write to")->required();

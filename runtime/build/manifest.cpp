@@ -216,7 +216,8 @@ std::string signature_json(const sema::Kernel& kernel) {
 
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels) {
   return json_indented(JsonObject()
-                           .integer("manifest", 5)  // the version of this format
+                           .integer("manifest", manifest_version)
+                           .string("schema", "lay-manifest-" + std::to_string(manifest_version))
                            .string("lay", LAY_VERSION)
                            .string("script", script)
                            .raw("kernels", each(kernels, kernel_json))

@@ -1,6 +1,7 @@
 // The manifest that `lay build` writes beside the compiled kernels, for the code that launches
 // them: parameters, guards, and for every variant its conditions, its launch and its files. JSON,
-// documented member by member in manifest.cpp.
+// member by member as the schema lay-manifest-5.schema.json in this folder has it, which is
+// installed as share/lay/lay-manifest-5.schema.json.
 #pragma once
 
 #include <memory>
@@ -56,6 +57,10 @@ struct BuiltKernel {
 // order of its parameters and the guards.
 std::string signature_json(const sema::Kernel& kernel);
 
+// The version of the manifest's format, and the number of its schema.
+inline constexpr int manifest_version = 5;
+
+// The manifest of the kernels of a script, "linear.lay".
 std::string manifest(const std::string& script, const std::vector<BuiltKernel>& kernels);
 
 }  // namespace lay::runtime

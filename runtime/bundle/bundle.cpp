@@ -17,7 +17,8 @@ std::vector<BundleFile> bundle(const BundleNames& names, const std::vector<Built
   return {{names.stem + ".h", bundle_header(names, kernels)},
           {names.stem + ".c", bundle_source(names, kernels)},
           {names.stem + "-config.cmake", bundle_cmake(names)},
-          {names.stem + ".py", bundle_python(names, kernels)}};
+          {names.stem + ".py", bundle_python(names, kernels)},
+          {names.stem + ".json", manifest(names.script, kernels)}};
 }
 
 std::string bundle_cmake(const BundleNames& names) {

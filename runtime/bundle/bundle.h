@@ -8,6 +8,7 @@
 //                         for TVM-FFI too (tvm_ffi_text.h)
 //   linear-config.cmake   for find_package(linear)
 //   linear.py             the same functions for Python, by ctypes
+//   linear.json           the manifest (runtime/build/manifest.h)
 //
 // Choice and checks are those of runtime/gpu and of plan::chosen_variant: tests/driver compares
 // them.

@@ -43,6 +43,7 @@ TEST_CASE("packages for Debian are whole, and leave as they came") {
   };
   holds("lay", "./usr/bin/lay\n");
   holds("lay", "./usr/share/man/man1/lay.1.gz\n");
+  holds("lay", "./usr/share/lay/lay-manifest-5.schema.json\n");
   holds("lay", "./usr/share/doc/lay/copyright\n");
   holds("liblay1", "/liblay.so.1 -> ");
   holds("liblay-dev", "./usr/include/lay/lay.h\n");

@@ -130,6 +130,8 @@ TEST_CASE("an installed Lay, moved, makes libraries of scripts in CMake") {
   const std::string in = with_fakes(folder);
   install(folder, "first");
   std::filesystem::rename(folder.path() / "first", folder.path() / "moved");
+  CHECK(lay::test::slurp(folder / "moved/share/lay/lay-manifest-5.schema.json") ==
+        lay::test::slurp(LAY_SOURCE_DIR "/runtime/build/lay-manifest-5.schema.json"));
   std::filesystem::create_directory(folder.path() / "my app");
   const std::string app = folder / "my app/";
   lay::test::put(app + "my-rows.lay", R"(use "layers.lay"
