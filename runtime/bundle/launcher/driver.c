@@ -214,8 +214,9 @@ static lay_status lay_load_image(lay_kernel_images* k, int i, int device, lay_pr
   }
   /* A driver that loads lazily would load at the first launch, which may stand in a capture. */
   status = lay_driver.function(&function, k->kernels[i]);
-  if (status == 0 && lay_driver.load_function) status = lay_driver.load_function(function);
   if (status != 0) return lay_driver_failed(why, "cuKernelGetFunction", status);
+  if (lay_driver.load_function) status = lay_driver.load_function(function);
+  if (status != 0) return lay_driver_failed(why, "cuFuncLoad", status);
   if (image->dynamic_shared_bytes > 0) {
     status = lay_driver.set_attribute(max_dynamic_shared_size, image->dynamic_shared_bytes,
                                       k->kernels[i], device);
@@ -243,12 +244,13 @@ static lay_status lay_load_image(lay_kernel_images* k, int i, int device, lay_pr
 /* Loads all images for the device; under the lock, with a context of the device current. */
 static lay_status lay_load_images(lay_kernel_images* k, int device, lay_message* why) {
   enum { capability_major = 75, capability_minor = 76, shared_with_opt_in = 97 };
-  int major = 0, minor = 0, shared = 0, i;
+  int major = 0, minor = 0, shared = 0, i, failed;
   lay_status status = LAY_OK;
   lay_prepared* made;
-  lay_driver.device_attribute(&major, capability_major, device);
-  lay_driver.device_attribute(&minor, capability_minor, device);
-  lay_driver.device_attribute(&shared, shared_with_opt_in, device);
+  failed = lay_driver.device_attribute(&major, capability_major, device);
+  if (failed == 0) failed = lay_driver.device_attribute(&minor, capability_minor, device);
+  if (failed == 0) failed = lay_driver.device_attribute(&shared, shared_with_opt_in, device);
+  if (failed != 0) return lay_driver_failed(why, "cuDeviceGetAttribute", failed);
   made = (lay_prepared*)calloc(1, sizeof *made);
   if (made) made->clusters = (int*)calloc((size_t)k->image_count, sizeof *made->clusters);
   if (made) made->unsuitable = (char*)calloc((size_t)k->image_count, sizeof *made->unsuitable);
@@ -284,7 +286,8 @@ static lay_status lay_prepare_locked(lay_kernel_images* k, int device, lay_messa
   void* context = NULL;
   lay_status result;
   if (!lay_find_driver()) return lay_say(why, LAY_NO_DRIVER, "%s", lay_driver.why);
-  lay_driver.device_count(&count);
+  status = lay_driver.device_count(&count);
+  if (status != 0) return lay_driver_failed(why, "cuDeviceGetCount", status);
   if (device < 0 || device >= count || device >= LAY_DEVICES)
     return lay_say(why, LAY_NO_DEVICE, "device %d: there are %d devices", device, count);
   if (__atomic_load_n(&k->devices[device], __ATOMIC_ACQUIRE)) return lay_done(why);

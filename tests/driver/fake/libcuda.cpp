@@ -8,6 +8,9 @@
 // A context is current in a thread as the calls say. A program that exports fake_clusters() says
 // how many clusters the device holds at once; else the device does not tell.
 //
+// A program that exports fake_fails(call) says which calls fail, and with what status. fake_held
+// counts what is loaded and held.
+//
 // Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the
 // program says. The driver cannot keep the arguments of recorded work: replaying a graph lets only
 // time pass, but for a program that exports fake_record(kernel, launch, arguments), which makes
@@ -15,6 +18,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -40,6 +44,15 @@ std::set<void*> own;                                // functions of the program,
 long launches = 0;                                  // since the beginning: the clock
 Graph* captured = nullptr;                          // the graph that is being recorded
 thread_local std::vector<void*> contexts{nullptr};  // the current one last
+
+// Loaded libraries and modules, and references to primary contexts, that were not given back.
+std::atomic<long> images{0}, references{0};
+
+// The status that the program wants of the call; most often success.
+int status_of(const char* call) {
+  const auto fails = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_DEFAULT, "fake_fails"));
+  return fails ? fails(call) : success;
+}
 
 // Everything that keeps the device busy comes by here.
 void pass_time(long count) {
@@ -75,6 +88,7 @@ extern "C" {
 // NVRTC looks for the driver too, and asks a driver that starts for more than this one has: so it
 // starts once, but for a program that exports fake_starts_again().
 int cuInit(unsigned) {
+  if (const int failed = status_of("cuInit")) return failed;
   static bool started = false;
   return std::exchange(started, true) && !dlsym(RTLD_DEFAULT, "fake_starts_again") ? no_device
                                                                                    : success;
@@ -90,6 +104,7 @@ int cuGetErrorString(int, const char** text) {
   return *text = "as the fake driver says", success;
 }
 int cuDeviceGetCount(int* count) {
+  if (const int failed = status_of("cuDeviceGetCount")) return failed;
   return *count = 1, success;
 }
 int cuDeviceGet(int* device, int ordinal) {
@@ -100,27 +115,33 @@ int cuDeviceGetName(char* name, int size, int) {
   return success;
 }
 int cuDeviceGetAttribute(int* value, int which, int) {
+  if (const int failed = status_of("cuDeviceGetAttribute")) return failed;
   return *value = attribute(which), success;
 }
 int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
   return *bytes = 1 << 30, success;
 }
 int cuDevicePrimaryCtxRetain(void** context, int) {
+  if (const int failed = status_of("cuDevicePrimaryCtxRetain")) return failed;
+  ++references;
   return *context = context, success;
 }
 int cuDevicePrimaryCtxRelease_v2(int) {
-  return success;
+  return --references, success;
 }
 int cuCtxSetCurrent(void* context) {
   return contexts.back() = context, success;
 }
 int cuCtxGetCurrent(void** context) {
+  if (const int failed = status_of("cuCtxGetCurrent")) return failed;
   return *context = contexts.back(), success;
 }
 int cuCtxGetDevice(int* device) {
+  if (const int failed = status_of("cuCtxGetDevice")) return failed;
   return *device = 0, contexts.back() ? success : 201;
 }
 int cuCtxPushCurrent_v2(void* context) {
+  if (const int failed = status_of("cuCtxPushCurrent")) return failed;
   return contexts.push_back(context), success;
 }
 int cuCtxPopCurrent_v2(void** context) {
@@ -137,10 +158,15 @@ int cuModuleLoadData(void** module, const void* image) {
                   "ELF",
                   4) != 0)
     return 200;
+  ++images;
   return *module = module, success;
 }
 int cuModuleUnload(void*) {
-  return success;
+  return --images, success;
+}
+// What is held now: images, or else references to primary contexts.
+long fake_held(bool of_images) {
+  return of_images ? images : references;
 }
 int cuModuleGetFunction(void** function, void*, const char* name) {
   *function = dlsym(RTLD_DEFAULT, ("fake_kernel_" + std::string(name)).c_str());
@@ -154,18 +180,25 @@ int cuFuncSetAttribute(void*, int, int) {
 }
 int cuLibraryLoadData(void** library, const void* image, void*, void*, unsigned, void*, void*,
                       unsigned) {
+  if (const int failed = status_of("cuLibraryLoadData")) return failed;
   return cuModuleLoadData(library, image);
 }
-int cuLibraryUnload(void*) {
-  return success;
+int cuLibraryUnload(void* library) {
+  return cuModuleUnload(library);
 }
 int cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  if (const int failed = status_of("cuLibraryGetKernel")) return failed;
   return cuModuleGetFunction(kernel, library, name);
 }
 int cuKernelGetFunction(void** function, void* kernel) {
+  if (const int failed = status_of("cuKernelGetFunction")) return failed;
   return *function = kernel, success;
 }
+int cuFuncLoad(void*) {
+  return status_of("cuFuncLoad");
+}
 int cuKernelSetAttribute(int, int, void*, int) {
+  if (const int failed = status_of("cuKernelSetAttribute")) return failed;
   return success;
 }
 int cuOccupancyMaxActiveClusters(int* clusters, void*, const void*) {
@@ -221,6 +254,7 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
   return done ? success : launch_failed;
 }
 int cuLaunchKernelEx(const void* configuration, void* function, void** arguments, void** extra) {
+  if (const int failed = status_of("cuLaunchKernelEx")) return failed;
   struct {
     unsigned grid[3], block[3], shared_bytes;
     void* stream;
@@ -255,6 +289,7 @@ static int encode(std::uint64_t* map, std::initializer_list<std::uint64_t> head,
 int cuTensorMapEncodeTiled(std::uint64_t* map, int type, unsigned rank, void*,
                            const std::uint64_t* extents, const std::uint64_t* strides,
                            const unsigned* box, const unsigned* steps, int, int swizzle, int, int) {
+  if (const int failed = status_of("cuTensorMapEncodeTiled")) return failed;
   return encode(map, {1, static_cast<unsigned>(type), rank, static_cast<unsigned>(swizzle)}, rank,
                 extents, strides, [&](unsigned i) { return box[i] * 16ULL + steps[i]; });
 }
@@ -298,6 +333,7 @@ int cuStreamDestroy_v2(void* stream) {
   return delete static_cast<void**>(stream), success;
 }
 int cuStreamGetCtx(void* stream, void** context) {
+  if (const int failed = status_of("cuStreamGetCtx")) return failed;
   return *context = *static_cast<void**>(stream), success;
 }
 int cuStreamSynchronize(void*) {
@@ -307,6 +343,7 @@ int cuStreamBeginCapture_v2(void*, int) {
   return captured = new Graph, success;
 }
 int cuStreamIsCapturing(void*, int* status) {
+  if (const int failed = status_of("cuStreamIsCapturing")) return failed;
   return *status = captured != nullptr, success;
 }
 int cuStreamEndCapture(void*, void** graph) {
