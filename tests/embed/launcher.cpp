@@ -25,6 +25,7 @@ constexpr const char* kScripts =
     "{ Y[m,n] = X[m,n] * s }\n"
     "kernel product<M, N, K>(A: f32 (M,K), B: f32 (N,K)) -> C: f32 (M,N)\n"
     "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
+    "kernel sums<M, N>(X: f32 (M,N)) -> Y: f32 N { Y[n] = sum[m](X[m,n]) }\n"
     "kernel columns<M, N>(X: f32 (M,N)) -> Y: f32 (M,N):(1,M)\n"
     "{ Y[m,n] = X[m,n] }\n";
 
@@ -171,9 +172,11 @@ TEST_CASE("strides fix sizes, and are held to the layout") {
 
   const auto refused = [&](const std::string& code, lay_result result = LAY_RESULT_ERROR) {
     INFO(code);
+    test::take_launched();
     CHECK(lay_launcher_launch(scale.launcher, tensors, 2, nullptr, 0, &half, 1, nullptr, 0,
                               nullptr) == result);
     CHECK(scale.code() == code);
+    CHECK(test::take_launched().empty());
   };
   tensors[0].strides = other;
   refused("stride-mismatch");
@@ -190,7 +193,14 @@ TEST_CASE("strides fix sizes, and are held to the layout") {
   refused("null-pointer");
   tensors[1].address = x.data() + 2;
   refused("overlap");
+  tensors[1].address = reinterpret_cast<char*>(y.data()) + 2;
+  refused("misaligned");
   tensors[1].address = y.data();
+  const std::vector<std::int64_t> deep = {3, 8, 1};
+  tensors[1].shape = deep.data();
+  tensors[1].rank = 3;
+  refused("shape-mismatch");
+  tensors[1].rank = 2;
   tensors[1].element = "f16";
   refused("argument-kind");
   tensors[1].element = "f99";
@@ -233,6 +243,35 @@ TEST_CASE("an output of another order says its strides") {
                               nullptr) == LAY_RESULT_OK);
   for (std::size_t i = 0; i < 6; ++i)
     for (std::size_t j = 0; j < 4; ++j) CHECK(y[i + 6 * j] == x[i * 4 + j]);
+}
+
+TEST_CASE("a launcher refuses a workspace that is missing, short, or in the way") {
+  const Launcher sums("sums");
+  const std::vector<std::int64_t> shape = {2048, 4}, row = {4};
+  const Floats x(8192), y(4);
+  lay_tensor tensors[] = {tensor(shape, x.data()), tensor(row, y.data())};
+  std::int64_t bytes = 0;
+  REQUIRE(lay_launcher_prepare(sums.launcher, tensors, 2, nullptr, 0, &bytes) == LAY_RESULT_OK);
+  REQUIRE(bytes > 0);
+  std::vector<char> space(static_cast<std::size_t>(bytes) + 256);
+  char* const begin = static_cast<char*>(aligned(space));
+  const auto launched = [&](void* workspace, std::int64_t size) {
+    test::take_launched();
+    return lay_launcher_launch(sums.launcher, tensors, 2, nullptr, 0, nullptr, 0, workspace, size,
+                               nullptr);
+  };
+  const auto refused = [&](const std::string& code, void* workspace, std::int64_t size) {
+    INFO(code);
+    CHECK(launched(workspace, size) == LAY_RESULT_ERROR);
+    CHECK(sums.code() == code);
+    CHECK(test::take_launched().empty());
+  };
+  refused("too-small", nullptr, bytes);
+  refused("too-small", begin, bytes - 1);
+  refused("misaligned", begin + 64, bytes);
+  refused("overlap", x.data(), bytes);
+  CHECK(launched(begin, bytes) == LAY_RESULT_OK);
+  CHECK(!test::take_launched().empty());
 }
 
 TEST_CASE("a launcher of a device that there is not says so") {
