@@ -383,7 +383,10 @@ int main(void) {
 
 TEST_CASE("the launcher is clean under sanitizers, with eight threads") {
   const TemporaryFolder folder;
-  lay::test::build_bundle(folder.path().string());
+  lay::test::put(
+      folder / "kernels.lay",
+      "kernel rows<M, N>(X: f32 (M,N)) -> Y: f32 (M,N) { Y[m,n] = softmax[n](X[m,n]) }\n");
+  lay::test::build_bundle(folder.path().string(), "", folder / "kernels.lay");
   lay::test::put(folder / "threads.c", kThreads);
   lay::test::put(folder / "empty.c", "int main(void) { return 0; }\n");
   for (const std::string sanitizer : {"address,undefined", "thread"}) {

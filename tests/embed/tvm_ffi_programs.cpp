@@ -175,7 +175,9 @@ TEST_CASE("libtvm_ffi is found when it is called, whole or not") {
 
 TEST_CASE("calls by TVM-FFI are clean under sanitizers, with eight threads") {
   const TemporaryFolder folder;
-  test::build_bundle(folder.path().string());
+  test::put(folder / "kernels.lay",
+            "kernel rows<M, N>(X: f32 (M,N)) -> Y: f32 (M,N) { Y[m,n] = softmax[n](X[m,n]) }\n");
+  test::build_bundle(folder.path().string(), "", folder / "kernels.lay");
   test::put(folder / "threads.c", std::string(kPacked) + kThreads);
   test::put(folder / "empty.c", "int main(void) { return 0; }\n");
   for (const std::string sanitizer : {"address,undefined", "thread"}) {
