@@ -7,6 +7,7 @@
 #include "backend/ir/text/print.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/c_text.h"
+#include "runtime/bundle/interface_text.h"
 #include "runtime/bundle/launcher_files.h"
 #include "runtime/bundle/tvm_ffi_text.h"
 #include "runtime/gpu/device.h"
@@ -48,15 +49,6 @@ std::string target_row(const std::string& word, bool is_ptx) {
          (is_ptx ? "1" : "0") + "}";
 }
 
-// The text with values in place of its marks, one mark after the other.
-std::string filled(std::string text,
-                   const std::vector<std::pair<std::string, std::string>>& values) {
-  for (const auto& [mark, value] : values)
-    for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at))
-      text.replace(at, mark.size(), value);
-  return text;
-}
-
 // One kernel's part of the source.
 class KernelText {
  public:
@@ -72,8 +64,8 @@ class KernelText {
                               built_.stages[i].variants);
     variants = variants_text(name_, *built_.kernel, built_.variants);
     return "\n/* ==== " + name_ + " ==== */\n" + images_text() + arguments_text() + launches_ +
-           stages + variants + interface_text() + describe_text() +
-           tvm_ffi_text(name_, *built_.kernel, names_, has_workspace());
+           stages + variants + interface_text(name_, targets_.size(), *built_.kernel) +
+           describe_text() + tvm_ffi_text(name_, *built_.kernel, names_, has_workspace());
   }
 
  private:
@@ -436,82 +428,6 @@ class KernelText {
            "    default:\n      return lay_say(why, LAY_NO_VARIANT,\n          \"%s: no variant "
            "for %s takes these sizes and addresses\", " +
            c_string(name_) + ",\n          " + name_ + "_targets[target].name);\n  }\n}\n";
-  }
-
-  // The functions of the header.
-  std::string interface_text() const {
-    return filled(R"(
-lay_status $K_check(const $K_args* args, lay_message* why) {
-  lay_tensor tensors[$K_tensor_count];
-  int nothing_to_do, target;
-  lay_status status = $K_check_arguments(args, tensors, &nothing_to_do, why);
-  if (status != LAY_OK) return status;
-  for (target = 0; target < $TARGETS && !nothing_to_do; ++target) {
-    status = $K_run(args, $K_choose(args, target, NULL), target, NULL, NULL, NULL, why);
-    if (status != LAY_OK) return status;
-  }
-  return lay_done(why);
-}
-
-lay_status $K_workspace(const $K_args* args, int64_t* bytes, lay_message* why) {
-  lay_tensor tensors[$K_tensor_count];
-  lay_number needed = lay_of(0);
-  int nothing_to_do, target;
-  lay_status status = $K_check_arguments(args, tensors, &nothing_to_do, why);
-  *bytes = 0;
-  if (status != LAY_OK) return status;
-  for (target = 0; target < $TARGETS && !nothing_to_do; ++target) {
-    const int variant = $K_choose(args, target, NULL);
-    if (variant >= 0) needed = lay_max(needed, $K_needs(args, variant, target, NULL));
-  }
-  if (!needed.known) return lay_check_workspace("$K", NULL, 0, needed, tensors, 0, why);
-  *bytes = needed.value;
-  return lay_done(why);
-}
-
-lay_status $K_prepare(int device, lay_message* why) {
-  return lay_prepare(&$K_state, device, why);
-}
-
-/* In the stream's context. Nothing is launched before everything is checked. */
-static lay_status $K_launch_here(const $K_args* args, const lay_tensor* tensors, void* workspace,
-                                 int64_t workspace_bytes, lay_stream stream, lay_message* why) {
-  const lay_prepared* ready = NULL;
-  int variant;
-  lay_status status = lay_ready(&$K_state, stream, &ready, why);
-  if (status != LAY_OK) return status;
-  variant = $K_choose(args, ready->target, ready);
-  status = $K_run(args, variant, ready->target, NULL, NULL, NULL, why);
-  if (status != LAY_OK) return status;
-  status = lay_check_workspace("$K", workspace, workspace_bytes,
-                               $K_needs(args, variant, ready->target, ready), tensors, $TENSORS,
-                               why);
-  if (status != LAY_OK) return status;
-  status = $K_run(args, variant, ready->target, (unsigned char*)workspace, ready, stream, why);
-  return status == LAY_OK ? lay_done(why) : status;
-}
-
-lay_status $K_launch(const $K_args* args, void* workspace, int64_t workspace_bytes,
-                     lay_stream stream, lay_message* why) {
-  lay_tensor tensors[$K_tensor_count];
-  int nothing_to_do, is_pushed;
-  lay_status status = $K_check_arguments(args, tensors, &nothing_to_do, why);
-  if (status != LAY_OK) return status;
-  if (nothing_to_do) return lay_done(why);
-  if (!lay_find_driver()) return lay_say(why, LAY_NO_DRIVER, "%s", lay_driver.why);
-  status = lay_enter(&$K_state, stream, &is_pushed, why);
-  if (status != LAY_OK) return status;
-  status = $K_launch_here(args, tensors, workspace, workspace_bytes, stream, why);
-  return lay_leave(is_pushed, status);
-}
-
-void $K_unload(void) {
-  lay_unload(&$K_state);
-}
-)",
-                  {{"$TARGETS", number(targets_.size())},
-                   {"$TENSORS", number(built_.kernel->tensors.size())},
-                   {"$K", name_}});
   }
 
   std::string describe_text() const {

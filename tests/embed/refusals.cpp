@@ -1,5 +1,6 @@
 // Every way in which a call of a bundle can be wrong: its status, its sentence, and that nothing is
 // launched.
+#include <array>
 #include <catch2/catch.hpp>
 #include <thread>
 
@@ -136,6 +137,12 @@ TEST_CASE("a bundle refuses a workspace that is missing, short, or in the way") 
   std::int64_t needed = 0;
   REQUIRE(test::workspace("unsorted", bytes, needed).status == ok);
   REQUIRE(needed > 0);
+  auto* const ask = test::loaded().symbol<int(const void*, std::int64_t*, char*)>(
+      "unsorted_workspace");
+  std::array<char, 512> why{};
+  CHECK(ask(bytes.data(), nullptr, why.data()) == null_pointer);
+  CHECK(std::string(why.data()) == "unsorted: no place is given for the bytes");
+  CHECK(ask(bytes.data(), nullptr, nullptr) == null_pointer);
   const std::string count = std::to_string(needed);
   test::know_kernels_of_bundle();
   runtime::Device device;
