@@ -64,7 +64,7 @@ class KernelText {
                               built_.stages[i].variants);
     variants = variants_text(name_, *built_.kernel, built_.variants);
     return "\n/* ==== " + name_ + " ==== */\n" + images_text() + arguments_text() + launches_ +
-           stages + variants + interface_text(name_, targets_.size(), *built_.kernel) +
+           stages + variants + interface_text(name_, targets_.size(), *built_.kernel, names_) +
            describe_text() + tvm_ffi_text(name_, *built_.kernel, names_, has_workspace());
   }
 

@@ -189,6 +189,38 @@ TEST_CASE("a bundle runs the stages that a variant begins with") {
   }
 }
 
+TEST_CASE("a thread that launches again is given the variant of these arguments") {
+  const Planned& with = planned("turned");
+  const Memory x(64 * 64 * 4 + 4, 0), y(64 * 64 * 4, 0);
+  std::mt19937 random(3);
+  const auto numbers = random_bytes(ElementType::f32, 64 * 64 * 4 + 4, 1, random);
+  std::memcpy(x.begin(), numbers.data(), numbers.size());
+  // What is launched for so many rows, from an address `off` bytes on, and the first result.
+  const auto launched = [&](std::int64_t rows, std::int64_t off, float alpha) {
+    test::CallArguments arguments(*with.kernel);
+    arguments.sizes = {{"M", rows}, {"N", 64}};
+    arguments.scalars = {{"alpha", alpha}};
+    arguments.tensors = {{"X", x.begin() + off}, {"Y", y.begin()}};
+    test::take_launched();
+    REQUIRE(test::launch("turned", arguments.bytes()).status == 0);
+    float first = 0;
+    std::memcpy(&first, y.begin(), sizeof first);
+    return std::pair(test::take_launched(), first);
+  };
+  const auto once = launched(64, 0, 1), odd = launched(64, 4, 1), few = launched(3, 0, 1);
+  CHECK(once.first != odd.first);
+  CHECK(once.first != few.first);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(launched(64, 0, 1) == once);
+    CHECK(launched(64, 0, 1) == once);
+    CHECK(launched(64, 0, 2) == std::pair(once.first, 2 * once.second));
+    CHECK(launched(64, 4, 1) == odd);
+    CHECK(launched(64, 4, 1) == odd);
+    CHECK(launched(3, 0, 1) == few);
+    test::loaded().symbol<void()>("turned_unload")();
+  }
+}
+
 TEST_CASE("no output, no launch") {
   const Planned& with = planned("linear");
   test::CallArguments arguments(*with.kernel);

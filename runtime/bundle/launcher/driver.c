@@ -55,6 +55,7 @@ static struct {
 
 static pthread_mutex_t lay_driver_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lay_lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is prepared */
+static unsigned long lay_prepared_count;
 
 static void lay_find_symbol(void* library, const char* name, void* function, int* missing) {
   void* found = dlsym(library, name);
@@ -151,10 +152,11 @@ typedef struct {
 
 /* What a device knows of a kernel's images. */
 typedef struct {
-  int target;       /* whose images it takes */
-  int* clusters;    /* of each image: how many clusters it holds at once; 0: not known */
-  char* unsuitable; /* of each image: a block needs more shared memory than the device has */
-  int is_retained;  /* the device's primary context is held until unload */
+  int target;           /* whose images it takes */
+  int* clusters;        /* of each image: how many clusters it holds at once; 0: not known */
+  char* unsuitable;     /* of each image: a block needs more shared memory than the device has */
+  int is_retained;      /* the device's primary context is held until unload */
+  unsigned long serial; /* another one for each preparation; from 1 on */
 } lay_prepared;
 
 typedef struct {
@@ -268,6 +270,7 @@ static lay_status lay_load_images(lay_kernel_images* k, int device, lay_message*
     if (k->images[i].target == made->target)
       status = lay_load_image(k, i, device, made, shared, why);
   if (status == LAY_OK) {
+    made->serial = ++lay_prepared_count;
     __atomic_store_n(&k->devices[device], made, __ATOMIC_RELEASE);
     return lay_done(why);
   }
