@@ -94,9 +94,11 @@ static void lay_ffi_symbol(void* library, const char* name, void* function) {
  * than this source: a search without success is made again at the next call. */
 LAY_MAYBE_UNUSED static int lay_ffi_find(void) {
   void* library;
+  int is_found;
   if (__atomic_load_n(&lay_ffi.is_found, __ATOMIC_ACQUIRE)) return 1;
   pthread_mutex_lock(&lay_ffi_lock);
-  if (!lay_ffi.is_found) {
+  is_found = lay_ffi.is_found;
+  if (!is_found) {
     library = dlopen(NULL, RTLD_NOW);
     if (library && !dlsym(library, "TVMFFIErrorSetRaisedFromCStr")) {
       dlclose(library);
@@ -107,11 +109,12 @@ LAY_MAYBE_UNUSED static int lay_ffi_find(void) {
       lay_ffi_symbol(library, "TVMFFIEnvGetStream", &lay_ffi.stream);
       lay_ffi_symbol(library, "TVMFFIEnvTensorAlloc", &lay_ffi.allocate);
       lay_ffi_symbol(library, "TVMFFIObjectDecRef", &lay_ffi.release);
-      __atomic_store_n(&lay_ffi.is_found, lay_ffi.raise != NULL, __ATOMIC_RELEASE);
+      is_found = lay_ffi.raise != NULL;
+      __atomic_store_n(&lay_ffi.is_found, is_found, __ATOMIC_RELEASE);
     }
   }
   pthread_mutex_unlock(&lay_ffi_lock);
-  return lay_ffi.is_found;
+  return is_found;
 }
 
 /* ---- what an argument is */
