@@ -175,6 +175,9 @@ class Emitter {
   void define(ir::VarId var, ir::ExprId value, const std::string& text, int line);
   void shuffle(const ir::Shuffle& shuffle, int line);
   void loop(const ir::For& loop, int line);
+  // packed.cpp: a loop that converts neighbours in registers, as conversions of several at once.
+  // Returns false, and writes nothing, for any other loop.
+  bool convert_run(const ir::For& loop, int line);
   void branch(const ir::If& branch, int line);
   void fill(const ir::Fill& fill, int line);
   void mma(const ir::Mma& mma, int line);

@@ -89,6 +89,56 @@ constexpr std::array helper_rows = {
   return __uint_as_float(x | 0x4b000000u) - 8388608.0f;
 }
 )"},
+    // Four at once, of bytes that lie side by side. A byte's 7 low bits behind the exponent of 2^7
+    // are 128 + bits in bf16, and its sign bit behind a negative one of it is -128 or -256: their
+    // sum is the number, exactly. PTX has no sum of bf16 before 9.0, but a product and a sum.
+    Helper{"bf16x4_from_s8x4",
+           R"(static __device__ __forceinline__ uint2 bf16x4_from_s8x4(unsigned x) {
+  const unsigned low = x & 0x7f7f7f7fu, sign = x & 0x80808080u;
+  uint2 y;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"(__byte_perm(low, 0x43434343u, 0x4140)),
+      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4140)));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"(__byte_perm(low, 0x43434343u, 0x4342)),
+      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4342)));
+  return y;
+}
+)"},
+    // As u8, which is 128 more.
+    Helper{"bf16x4_from_u8x4",
+           R"(static __device__ __forceinline__ uint2 bf16x4_from_u8x4(unsigned x) {
+  const unsigned low = x & 0x7f7f7f7fu, top = ~x & 0x80808080u;
+  uint2 y;
+  asm("{ .reg .b32 part; fma.rn.bf16x2 part, %1, %2, %3; fma.rn.bf16x2 %0, part, %2, %4; }"
+      : "=r"(y.x) : "r"(__byte_perm(low, 0x43434343u, 0x4140)), "r"(0x3f803f80u),
+      "r"(__byte_perm(top, 0xc3c3c3c3u, 0x4140)), "r"(0x43004300u));
+  asm("{ .reg .b32 part; fma.rn.bf16x2 part, %1, %2, %3; fma.rn.bf16x2 %0, part, %2, %4; }"
+      : "=r"(y.y) : "r"(__byte_perm(low, 0x43434343u, 0x4342)), "r"(0x3f803f80u),
+      "r"(__byte_perm(top, 0xc3c3c3c3u, 0x4342)), "r"(0x43004300u));
+  return y;
+}
+)"},
+    // A byte behind the exponent of 2^10 is 1024 + byte in f16.
+    Helper{"f16x4_from_s8x4",
+           R"(static __device__ __forceinline__ uint2 f16x4_from_s8x4(unsigned x) {
+  const unsigned above = x ^ 0x80808080u;  // 128 more
+  uint2 y;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.x) : "r"(__byte_perm(above, 0x64646464u, 0x4140)),
+      "r"(0x64806480u));
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.y) : "r"(__byte_perm(above, 0x64646464u, 0x4342)),
+      "r"(0x64806480u));
+  return y;
+}
+)"},
+    Helper{"f16x4_from_u8x4",
+           R"(static __device__ __forceinline__ uint2 f16x4_from_u8x4(unsigned x) {
+  uint2 y;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.x) : "r"(__byte_perm(x, 0x64646464u, 0x4140)),
+      "r"(0x64006400u));
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.y) : "r"(__byte_perm(x, 0x64646464u, 0x4342)),
+      "r"(0x64006400u));
+  return y;
+}
+)"},
     Helper{"s8_from_f32", R"(static __device__ __forceinline__ signed char s8_from_f32(float x) {
   int y;
   asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(y) : "f"(x));

@@ -81,6 +81,7 @@ void Emitter::check_unrolled(std::int64_t times) const {
 }
 
 void Emitter::loop(const ir::For& loop, int line) {
+  if (convert_run(loop, line)) return;
   const ir::Var& declared = kernel_.var(loop.var);
   const std::string begin = expression(loop.begin).text,
                     end = inside(expression(loop.end), Binding::shift);

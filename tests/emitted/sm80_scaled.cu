@@ -36,14 +36,14 @@ static __device__ __forceinline__ float f32_from_bf16(unsigned short x) {
   return __uint_as_float((unsigned)x << 16);
 }
 
-static __device__ __forceinline__ unsigned short bf16_from_f32(float x) {
-  unsigned short y;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+static __device__ __forceinline__ uint2 bf16x4_from_s8x4(unsigned x) {
+  const unsigned low = x & 0x7f7f7f7fu, sign = x & 0x80808080u;
+  uint2 y;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"(__byte_perm(low, 0x43434343u, 0x4140)),
+      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4140)));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"(__byte_perm(low, 0x43434343u, 0x4342)),
+      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4342)));
   return y;
-}
-
-static __device__ __forceinline__ float f32_from_s8(signed char x) {
-  return __uint_as_float((unsigned char)x ^ 0x4b000080u) - 8388736.0f;
 }
 
 // 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
@@ -184,8 +184,8 @@ lay_sm80_slices_sm80(
           + v_ / 2 * 8)];
     }
     #pragma unroll
-    for (int v_ = 0; v_ < 4; ++v_) {
-      b_[v_ + j_ * 4] = bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4]));
+    for (int v_ = 0; v_ < 4; v_ += 4) {
+      *(uint2*)&b_[v_ + j_ * 4] = bf16x4_from_s8x4(*(const unsigned*)&b_stored_[v_ + j_ * 4]);
     }
   }
   // K tile by K tile, 2 on their way
@@ -238,9 +238,9 @@ lay_sm80_slices_sm80(
               + 1) * 16 + v_ % 2 + v_ / 2 * 8) + stage_ * 8192];
         }
         #pragma unroll
-        for (int v_ = 0; v_ < 4; ++v_) {
-          b_[v_ + j_ * 4 + (step_ + 1) % 2 * 8] =
-              bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4 + (step_ + 1) % 2 * 8]));
+        for (int v_ = 0; v_ < 4; v_ += 4) {
+          *(uint2*)&b_[v_ + j_ * 4 + (step_ + 1) % 2 * 8] =
+              bf16x4_from_s8x4(*(const unsigned*)&b_stored_[v_ + j_ * 4 + (step_ + 1) % 2 * 8]);
         }
       }
       // products of one step
@@ -266,8 +266,8 @@ lay_sm80_slices_sm80(
             + v_ / 2 * 8) + next_ * 8192];
       }
       #pragma unroll
-      for (int v_ = 0; v_ < 4; ++v_) {
-        b_[v_ + j_ * 4] = bf16_from_f32(f32_from_s8(b_stored_[v_ + j_ * 4]));
+      for (int v_ = 0; v_ < 4; v_ += 4) {
+        *(uint2*)&b_[v_ + j_ * 4] = bf16x4_from_s8x4(*(const unsigned*)&b_stored_[v_ + j_ * 4]);
       }
     }
     // products of one step

@@ -1,0 +1,111 @@
+// Conversions of several numbers at once: where they stand, and that they are exact.
+#include <array>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cstdint>
+
+#include "backend/cuda/types.h"
+#include "backend/ir/lower/lower.h"
+#include "backend/plan/make.h"
+#include "tests/emitted/emitted.h"
+
+namespace {
+
+using namespace lay;
+
+// A product of X and W, whose elements have these types, for a few rows.
+std::string product(const std::string& x, const std::string& w, const std::string& factor) {
+  const auto kernels = test::kernels_in(
+      "packed.lay", "kernel product<M, N, K>(X: " + x + " (M,K), W: " + w +
+                        " (N,K)) -> Y: f32 (M,N)\n{ Y[m,n] = sum[k](X[m,k] * " + factor + ") }\n");
+  const plan::Plan plan = plan::make_plan(kernels.front(), *find_target("h100"));
+  for (const plan::Variant& variant : plan.variants)
+    if (variant.name == "sm80_few_rows") {
+      const cuda::Emitted made = test::emitted(ir::lower(plan, variant), "sm_90a");
+      if (runtime::can_compile())
+        test::check_compiled(runtime::compile(made, *find_target("sm_90a")));
+      return made.text;
+    }
+  FAIL("no variant for a few rows");
+  return "";
+}
+
+std::string definition(std::string_view name) {
+  cuda::Helpers helpers;
+  helpers.names.insert(name);
+  return cuda::helper_definitions(helpers);
+}
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// prmt: the four bytes that the selector names, of those of a and then those of b.
+std::uint32_t byte_perm(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+  const std::uint64_t all = std::uint64_t{b} << 32 | a;
+  std::uint32_t made = 0;
+  for (int i = 0; i < 4; ++i)
+    made |= static_cast<std::uint32_t>(all >> (8 * (selector >> (4 * i) & 7)) & 255) << (8 * i);
+  return made;
+}
+
+std::array<float, 2> of_bf16(std::uint32_t pair) {
+  return {std::bit_cast<float>(pair << 16), std::bit_cast<float>(pair & 0xffff0000u)};
+}
+
+// Of f16 that are normal and positive, as here.
+std::array<float, 2> of_f16(std::uint32_t pair) {
+  const auto one = [](std::uint32_t bits) {
+    return std::bit_cast<float>(((bits >> 10) + 112) << 23 | (bits & 1023) << 13);
+  };
+  return {one(pair & 0xffff), one(pair >> 16)};
+}
+
+}  // namespace
+
+TEST_CASE("neighbours in registers are converted four at a time, exactly, and no others") {
+  const std::string bf16 = product("bf16", "s8", "W[n,k]");
+  CHECK(says(bf16, " = bf16x4_from_s8x4(*(const unsigned*)&b_stored_["));
+  CHECK(!says(bf16, "f32_from_s8("));
+  CHECK(says(product("bf16", "u8", "W[n,k]"), " = bf16x4_from_u8x4("));
+  CHECK(says(product("f16", "s8", "W[n,k]"), " = f16x4_from_s8x4("));
+  CHECK(says(product("f16", "u8", "W[n,k]"), " = f16x4_from_u8x4("));
+  // Casts in between that hold every byte change nothing.
+  CHECK(says(product("bf16", "s8", "cast(cast(W[n,k], f32), bf16)"), " = bf16x4_from_s8x4("));
+  // No function is known for these.
+  CHECK(!says(product("bf16", "e4m3", "W[n,k]"), "x4_from_"));
+}
+
+TEST_CASE("each byte becomes its number") {
+  for (const char* name : {"bf16x4_from_s8x4", "bf16x4_from_u8x4"})
+    for (const char* part :
+         {"0x7f7f7f7fu", "0x80808080u", "0x43434343u, 0x4140", "0x43434343u, 0x4342",
+          "0xc3c3c3c3u, 0x4140", "0xc3c3c3c3u, 0x4342", "\"r\"(0x3f803f80u)"})
+      CHECK(says(definition(name), part));
+  CHECK(says(definition("f16x4_from_s8x4"), "\"r\"(0x64806480u)"));
+  CHECK(says(definition("f16x4_from_u8x4"), "\"r\"(0x64006400u)"));
+  for (std::uint32_t first = 0; first < 256; ++first) {
+    const std::uint32_t x =
+        first | (first + 101) % 256 << 8 | (first + 7) % 256 << 16 | (first ^ 0x80) << 24;
+    for (const bool is_signed : {true, false}) {
+      const std::uint32_t low = x & 0x7f7f7f7fu, top = (is_signed ? x : ~x) & 0x80808080u,
+                          above = is_signed ? x ^ 0x80808080u : x;
+      for (std::uint32_t half = 0; half < 2; ++half) {
+        const std::uint32_t selector = half == 0 ? 0x4140 : 0x4342;
+        const auto positive = of_bf16(byte_perm(low, 0x43434343u, selector)),
+                   negative = of_bf16(byte_perm(top, 0xc3c3c3c3u, selector)),
+                   raised = of_f16(byte_perm(above, 0x64646464u, selector));
+        for (std::uint32_t i = 0; i < 2; ++i) {
+          const std::uint32_t byte = x >> (16 * half + 8 * i) & 255;
+          const float number =
+              is_signed ? static_cast<std::int8_t>(byte) : static_cast<float>(byte);
+          // Of 8 bits: what bf16 holds, and each sum on the way as well.
+          const float sum = positive[i] + negative[i];
+          REQUIRE(std::abs(sum) <= 256);
+          REQUIRE((is_signed ? sum : sum + 128) == number);
+          REQUIRE(raised[i] - (is_signed ? 1152 : 1024) == number);
+        }
+      }
+    }
+  }
+}
