@@ -77,7 +77,12 @@ def _called(kernel, arguments):
 def _of_host(array):
     """An array of the interpreter as a tensor."""
     if not isinstance(array, _arrays.Array):
-        return torch.from_numpy(array)
+        element = _arrays.extended.get(array.dtype.name)
+        if element is None:
+            return torch.from_numpy(array)
+        # Of ml_dtypes, whose types PyTorch takes as bits alone.
+        bits = torch.from_numpy(array.view(f"i{array.dtype.itemsize}"))
+        return bits.view(_devices.Torch().dtype_of[element])
     dtype = _devices.Torch().dtype_of[array.element]
     if not array.data:
         return torch.empty(array.shape, dtype=dtype)
