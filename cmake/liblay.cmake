@@ -29,13 +29,13 @@ if(NOT LAY_SANITIZE)
   add_executable(lay_object $<TARGET_OBJECTS:lay_liblay>)
   target_link_libraries(lay_object PRIVATE lay_bench)
   target_link_options(lay_object PRIVATE -r -nostdlib -Wl,--force-group-allocation)
-  set_target_properties(lay_object PROPERTIES LINKER_LANGUAGE CXX SUFFIX .o)
+  set_target_properties(lay_object PROPERTIES LINKER_LANGUAGE CXX SUFFIX .o
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/package/local_names.cmake)
   set(static ${PROJECT_BINARY_DIR}/liblay.a)
   add_custom_command(TARGET lay_object POST_BUILD
-    # Only what is global or weak becomes local: names that are unique in a process are made weak
-    # before.
-    COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* $<TARGET_FILE:lay_object>
-    COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=lay_* $<TARGET_FILE:lay_object>
+    COMMAND ${CMAKE_COMMAND} -D NM=${CMAKE_NM} -D OBJCOPY=${CMAKE_OBJCOPY}
+            -D OBJECT=$<TARGET_FILE:lay_object>
+            -P ${PROJECT_SOURCE_DIR}/cmake/package/local_names.cmake
     COMMAND ${CMAKE_COMMAND} -E rm -f ${static}
     COMMAND ${CMAKE_AR} crD ${static} $<TARGET_FILE:lay_object>
     COMMAND ${CMAKE_RANLIB} -D ${static}
