@@ -641,12 +641,19 @@ class Kernel(_calls.Caller):
             self._launchers[device] = _Handle(made.value, c.library.lay_launcher_free)
         return self._launchers[device].pointer
 
-    def plan(self, target=None):
-        """The plan for a GPU or an architecture, "h200", "sm_90a"; the default without."""
+    def plan(self, target=None, **sizes):
+        """The plan for a GPU or an architecture, "h200", "sm_90a"; the default without.
+
+        >>> p = lay.kernel("kernel t<N>(X: f32 N) -> Y: f32 N { Y[n] = X[n] * 2 }").plan(N=1 << 20)
+        >>> p.variant, p.bound
+        ('bytes16', 'global memory')
+
+        With sizes it has the variant that these take, its least time in seconds and what bounds it.
+        """
         made = ctypes.c_void_p()
         self.program._call("plan_new", self._handle.pointer,
                            None if target is None else c.utf8(target), made)
-        return Plan(self, _Handle(made.value, c.library.lay_plan_free))
+        return Plan(self, _Handle(made.value, c.library.lay_plan_free), sizes)
 
     def tune(self, sizes=None, *, device=0, candidates=0, rounds=0, milliseconds=0, **named):
         """Times schedules of a matrix product on a GPU at these sizes, and takes the fastest for
@@ -725,13 +732,19 @@ class _Call:
 
 
 class Plan:
-    """How a GPU executes a kernel: variants, each for some sizes."""
+    """How a GPU executes a kernel: variants, each for some sizes. Of a plan for sizes `variant` is
+    the one that is launched, `seconds` its least time, and `bound` what takes that time."""
 
-    def __init__(self, kernel, handle):
+    def __init__(self, kernel, handle, sizes):
         self.kernel, self._handle = kernel, handle
         count = c.library.lay_plan_variant_count(handle.pointer)
         self.variants = [c.library.lay_plan_variant_name(handle.pointer, i).decode()
                          for i in range(count)]
+        self.sizes = sizes
+        self.variant = self.seconds = self.bound = None
+        if sizes:
+            self.variant = self.choose(**sizes)
+            self.seconds, self.bound = self.forecast(**sizes)
 
     def __str__(self):
         with self.kernel.program._lock:

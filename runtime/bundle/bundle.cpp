@@ -17,6 +17,7 @@ std::vector<BundleFile> bundle(const BundleNames& names, const std::vector<Built
   return {{names.stem + ".h", bundle_header(names, kernels)},
           {names.stem + ".c", bundle_source(names, kernels)},
           {names.stem + "-config.cmake", bundle_cmake(names)},
+          {names.stem + ".pc", bundle_pkg_config(names)},
           {names.stem + ".py", bundle_python(names, kernels)},
           {names.stem + ".json", manifest(names.script, kernels)}};
 }
@@ -46,6 +47,22 @@ std::string bundle_cmake(const BundleNames& names) {
          " PUBLIC Threads::Threads ${CMAKE_DL_LIBS})\n"
          "add_library(lay::" +
          stem + " ALIAS lay_bundle_" + stem + ")\n";
+}
+
+std::string bundle_pkg_config(const BundleNames& names) {
+  const std::string& stem = names.stem;
+  const std::string library = "lib" + stem;
+  return "# For " + library + ".a or " + library + ".so, made of " + stem +
+         ".c in the folder of this file.\n"
+         "Name: " +
+         stem +
+         "\n"
+         "Description: GPU kernels, built by Lay\n"
+         "Version: " LAY_VERSION
+         "\n"
+         "Cflags: -I${pcfiledir}\n"
+         "Libs: -L${pcfiledir} -l" +
+         stem + " -pthread -ldl\n";
 }
 
 }  // namespace lay::runtime

@@ -42,6 +42,7 @@ std::vector<BundleFile> bundle(const BundleNames& names, const std::vector<Built
 std::string bundle_header(const BundleNames& names, const std::vector<BuiltKernel>& kernels);
 std::string bundle_source(const BundleNames& names, const std::vector<BuiltKernel>& kernels);
 std::string bundle_cmake(const BundleNames& names);
+std::string bundle_pkg_config(const BundleNames& names);
 std::string bundle_python(const BundleNames& names, const std::vector<BuiltKernel>& kernels);
 
 }  // namespace lay::runtime

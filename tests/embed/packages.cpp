@@ -125,6 +125,21 @@ target_link_libraries(caller lay::kernels)
   require_runs(folder / "build/caller", kSaid);
 }
 
+TEST_CASE("pkg-config finds a bundle whose library is made, wherever it lies") {
+  if (!is_found("pkg-config")) {
+    WARN("skipped: there is no pkg-config");
+    return;
+  }
+  const TemporaryFolder folder;
+  lay::test::build_bundle(folder / "made");
+  lay::test::put(folder / "caller.c", kCaller);
+  require_runs("cd " + folder.path().string() +
+                   " && (cd made && cc -c kernels.c && ar rc libkernels.a kernels.o)"
+                   " && mv made moved && export PKG_CONFIG_PATH=$PWD/moved"
+                   " && cc caller.c $(pkg-config --cflags --libs kernels) -o caller && ./caller",
+               kSaid);
+}
+
 TEST_CASE("an installed Lay, moved, makes libraries of scripts in CMake") {
   const TemporaryFolder folder;
   const std::string in = with_fakes(folder);

@@ -137,8 +137,8 @@ TEST_CASE("a bundle refuses a workspace that is missing, short, or in the way") 
   std::int64_t needed = 0;
   REQUIRE(test::workspace("unsorted", bytes, needed).status == ok);
   REQUIRE(needed > 0);
-  auto* const ask = test::loaded().symbol<int(const void*, std::int64_t*, char*)>(
-      "unsorted_workspace");
+  auto* const ask =
+      test::loaded().symbol<int(const void*, std::int64_t*, char*)>("unsorted_workspace");
   std::array<char, 512> why{};
   CHECK(ask(bytes.data(), nullptr, why.data()) == null_pointer);
   CHECK(std::string(why.data()) == "unsorted: no place is given for the bytes");

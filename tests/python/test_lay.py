@@ -315,6 +315,11 @@ class Plans(unittest.TestCase):
         self.assertTrue(bound)
         self.assertIn("__global__", plan.source(variant)[-1])
         self.assertIn("schedule product for sm90", str(plan))
+        self.assertEqual((plan.variant, plan.seconds, plan.bound), (None, None, None))
+        sized = program.kernel("product").plan("h200", M=4096, N=4096, K=4096)
+        self.assertEqual((sized.variant, sized.seconds, sized.bound), (variant, seconds, bound))
+        with self.assertRaises(lay.LayError):
+            program.kernel("product").plan("h200", M=4096)
         with self.assertRaises(lay.LayError):
             program.kernel("scale").plan("abacus")
 
