@@ -15,15 +15,13 @@ import threading
 
 from . import _library
 from ._arrays import Array
+from ._kernels import Kernel, Plan, Tuning
 from ._objects import (
     Cancelled,
     Diagnostic,
-    Kernel,
     Layout,
     LayError,
-    Plan,
     Program,
-    Tuning,
     Unavailable,
     Value,
     Verdict,

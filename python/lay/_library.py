@@ -244,6 +244,16 @@ def _load():
 library = _load()
 
 
+class Handle:
+    """An object of the library, freed with this one."""
+
+    def __init__(self, pointer, free):
+        self.pointer, self._free = pointer, free
+
+    def __del__(self):
+        self._free(self.pointer)
+
+
 def utf8(text):
     """The text as C takes it; a NUL would end it early."""
     data = text.encode("utf-8", "surrogateescape")
@@ -257,4 +267,4 @@ def sizes(numbers):
     return (Size * len(numbers))(*((utf8(k), int(v)) for k, v in numbers.items())), len(numbers)
 
 
-__all__ = ["byref", "library", "sizes", "utf8"]
+__all__ = ["Handle", "byref", "library", "sizes", "utf8"]

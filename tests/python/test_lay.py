@@ -363,10 +363,10 @@ class Plans(unittest.TestCase):
 
 class Pages(unittest.TestCase):
     def test_the_examples_in_the_code_are_right(self):
-        import lay._objects
+        from lay import _kernels, _objects
 
-        for module in (lay, lay._objects):
-            if numpy is None and module is lay._objects:
+        for module in (lay, _objects, _kernels):
+            if numpy is None and module is not lay:
                 continue
             names = {"lay": lay, "layout": lay.layout, "kernel": lay.kernel, "numpy": numpy,
                      "Program": lay.Program}
