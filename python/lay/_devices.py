@@ -34,7 +34,17 @@ def device_of(value):
     return number if kind in _cuda else None
 
 
-class Torch:
+class Framework:
+    """What a framework need not say of itself."""
+
+    def check_outputs(self, outputs):
+        """Refuses outputs of the caller's."""
+
+    def finish(self, stream):
+        """After a launch on the stream: nothing, where the stream is the framework's own."""
+
+
+class Torch(Framework):
     """Tensors of PyTorch, on its current stream and by its allocator."""
 
     def __init__(self):
@@ -84,7 +94,7 @@ class Torch:
                                  device=self.device(device))
 
 
-class CuPy:
+class CuPy(Framework):
     """Arrays of CuPy, on its current stream and by its memory pool."""
 
     def __init__(self):
@@ -122,7 +132,7 @@ class CuPy:
             return self.cupy.empty(count, "uint8")
 
 
-class Other:
+class Other(Framework):
     """Arrays of any framework that has DLPack, on the legacy default stream; it makes none."""
 
     def placed(self, array, stream):
@@ -145,7 +155,43 @@ class Other:
                         "framework")
 
 
-_known = {"torch": Torch, "cupy": CuPy}
+class Jax(Other):
+    """Arrays of JAX. They never change: a kernel fills outputs that nobody else has yet. JAX has
+    streams of its own, which do not wait for ours: a launch is done when it returns."""
+
+    def __init__(self):
+        self.jax = sys.modules["jax"]
+
+    def empty(self, element, shape, strides, device):
+        if tuple(strides) != _arrays.row_major(shape):
+            raise TypeError("arrays of JAX are row-major, and this output is not")
+        name = _arrays.dtypes.get(element) or _names.get(element)
+        if name is None:
+            raise TypeError(f"JAX has no element type for {element}")
+        made = self._new(shape, name, device)
+        if made.dtype.name != name:
+            raise TypeError(f"JAX makes no arrays of {name} without jax_enable_x64")
+        return made
+
+    def bytes(self, count, device):
+        made = self._new((count,), "uint8", device)
+        return made, made.unsafe_buffer_pointer()
+
+    def _new(self, shape, name, device):
+        with self.jax.default_device(self.jax.devices("cuda")[device]):
+            return self.jax.numpy.empty(tuple(shape), name).block_until_ready()
+
+    def check_outputs(self, outputs):
+        raise TypeError("arrays of JAX never change: leave out=, and take what the call returns")
+
+    def finish(self, stream):
+        status = ctypes.CDLL("libcuda.so.1").cuStreamSynchronize(ctypes.c_void_p(stream))
+        if status != 0:
+            raise RuntimeError(f"cuStreamSynchronize failed with status {status}")
+
+
+_names = {element: name for name, element in _arrays.extended.items()}
+_known = {"torch": Torch, "cupy": CuPy, "jaxlib": Jax}
 _made = {}
 
 

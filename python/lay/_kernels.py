@@ -97,6 +97,7 @@ class Kernel(_calls.Caller):
             outs = [name for name, access in self._access.items() if access == "output"]
             if len(out) != len(outs):
                 raise TypeError(f"{self.name} has {len(outs)} outputs, got {len(out)}")
+            framework.check_outputs(out)
             given.update(zip(outs, out))
         places = [framework.placed(given[name], stream) if name in given else None
                   for name in self._access]
@@ -118,6 +119,7 @@ class Kernel(_calls.Caller):
             self.program._call("launcher_launch", call.launcher, call.tensors, len(places),
                                call.sizes, call.size_count, pointers, len(scalars), address,
                                call.workspace, stream)
+        framework.finish(stream)
         del workspace  # what is in use belongs to the stream's order from here on
         results = [given[name] for name in self._results]
         return results[0] if len(results) == 1 else tuple(results)

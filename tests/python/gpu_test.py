@@ -165,6 +165,63 @@ class Launches(unittest.TestCase):
         self.assertEqual(failed, [])
 
 
+class Others(unittest.TestCase):
+    """Frameworks beside PyTorch, each where it is installed with a GPU."""
+
+    SIZES = ((64, 96, 128), (33, 7, 5), (1, 512, 4096), (300, 256, 1020))
+    KERNEL = PRODUCT.replace("bf16", "f16").replace("product", "product_of_others")
+
+    def test_cupy(self):
+        try:
+            import cupy
+
+            cupy.cuda.runtime.getDeviceCount()
+        except Exception as missing:
+            self.skipTest(f"no CuPy with a GPU: {missing}")
+        product = lay.kernel(self.KERNEL)
+        for m, n, k in self.SIZES:
+            a = cupy.random.randint(-4, 5, (m, k)).astype("float16")
+            b = cupy.random.randint(-4, 5, (n, k)).astype("float16")
+            expected = a.astype("f8") @ b.astype("f8").T
+            for _ in range(3):
+                c = product(a, b)
+                self.assertIs(type(c), cupy.ndarray)
+                self.assertTrue((c == expected).all())
+            out = cupy.full((m, n), float("nan"), "float32")
+            self.assertIs(product(a, b, out=out), out)
+            self.assertTrue((out == expected).all())
+            with cupy.cuda.Stream(non_blocking=True) as stream:
+                late = cupy.ascontiguousarray(a[::-1])
+                d = product(late, b)
+            stream.synchronize()
+            self.assertTrue((d[::-1] == expected).all())
+
+    def test_jax(self):
+        try:
+            import jax
+
+            jax.devices("cuda")
+        except Exception as missing:
+            self.skipTest(f"no JAX with a GPU: {missing}")
+        product = lay.kernel(self.KERNEL)
+        for seed, (m, n, k) in enumerate(self.SIZES):
+            keys = jax.random.split(jax.random.PRNGKey(seed))
+            a = jax.random.randint(keys[0], (m, k), -4, 5).astype("float16")
+            b = jax.random.randint(keys[1], (n, k), -4, 5).astype("float16")
+            # Exact, whatever the order: sums of integers below 2^24.
+            expected = jax.numpy.matmul(a.astype("float32"), b.astype("float32").T,
+                                        precision="highest")
+            for _ in range(3):
+                c = product(a, b)
+                self.assertIsInstance(c, jax.Array)
+                self.assertEqual(c.dtype.name, "float32")
+                self.assertTrue(bool((c == expected).all()))
+            # What the kernel reads is done before, and what reads its output sees it.
+            self.assertTrue(bool((product(a + a, b) - expected - c == 0).all()))
+            with self.assertRaisesRegex(TypeError, "never change"):
+                product(a, b, out=c)
+
+
 @unittest.skipIf(torch is None, "no PyTorch")
 class Operators(unittest.TestCase):
     @classmethod
