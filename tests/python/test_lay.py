@@ -13,6 +13,7 @@ import time
 import unittest
 
 import lay
+from lay import _devices
 
 try:
     import numpy
@@ -359,6 +360,72 @@ class Plans(unittest.TestCase):
         self.assertIn("manifest.json", files)
         self.assertTrue(any(name.startswith("scale.") and name.endswith(".cu") for name in files))
         self.assertIn(b'"layer.lay"', files["manifest.json"])
+
+
+class Frameworks(unittest.TestCase):
+    """What of arrays on a GPU needs none: which framework an array is of, and what is refused."""
+
+    class Array:
+        def __init__(self, name):
+            self.dtype = type("dtype", (), {"name": name})
+
+        def block_until_ready(self):
+            return self
+
+    def jax(self, made):
+        """JAX's part of the package, over a stand-in that makes arrays of that type."""
+        asked = []
+
+        class Jax:
+            class numpy:
+                @staticmethod
+                def empty(shape, name):
+                    asked.append((shape, name))
+                    return self.Array(made or name)
+
+            @staticmethod
+            def devices(kind):
+                return [f"{kind}:0", f"{kind}:1"]
+
+            @staticmethod
+            @contextlib.contextmanager
+            def default_device(device):
+                asked.append(device)
+                yield
+
+        before = sys.modules.get("jax")
+        sys.modules["jax"] = Jax
+        try:
+            return _devices.Jax(), asked
+        finally:
+            del sys.modules["jax"]
+            if before is not None:
+                sys.modules["jax"] = before
+
+    def test_outputs_of_jax_are_new_and_row_major(self):
+        jax, asked = self.jax(None)
+        for element, name in (("f32", "float32"), ("bf16", "bfloat16"), ("e4m3", "float8_e4m3fn")):
+            self.assertEqual(jax.empty(element, (2, 3), (3, 1), 1).dtype.name, name)
+            self.assertEqual(asked[-2:], ["cuda:1", ((2, 3), name)])
+        with self.assertRaisesRegex(TypeError, "row-major"):
+            jax.empty("f32", (2, 3), (1, 2), 0)
+        with self.assertRaisesRegex(TypeError, "no element type for e8m0"):
+            jax.empty("e8m0", (2,), (1,), 0)
+        with self.assertRaisesRegex(TypeError, "never change"):
+            jax.check_outputs([1])
+        narrow, _ = self.jax("float32")
+        with self.assertRaisesRegex(TypeError, "no arrays of float64 without jax_enable_x64"):
+            narrow.empty("f64", (2,), (1,), 0)
+        self.assertIsNone(jax.maker("f32", (2,), (1,), 0))
+
+    def test_an_array_without_a_framework_has_no_outputs_made(self):
+        other = _devices.framework_of(object())
+        self.assertIs(type(other), _devices.Other)
+        other.check_outputs([1])
+        other.finish(0)
+        for make in (lambda: other.empty("f32", (2,), (1,), 0), lambda: other.bytes(8, 0)):
+            with self.assertRaises(TypeError):
+                make()
 
 
 class Pages(unittest.TestCase):
