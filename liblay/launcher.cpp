@@ -199,6 +199,7 @@ lay_result lay_launcher_new(lay_kernel* kernel, int32_t device, lay_launcher** l
   return guarded(state.context, &state.program.sources, [&] {
     require(launcher, "launcher");
     *launcher = nullptr;
+    const runtime::KeptContext kept;
     std::string why;
     auto gpu = runtime::Gpu::open(&why, device);
     if (!gpu) throw runtime::NoGpu(why);
@@ -213,6 +214,13 @@ lay_result lay_launcher_new(lay_kernel* kernel, int32_t device, lay_launcher** l
 }
 
 void lay_launcher_free(lay_launcher* launcher) {
+  if (!launcher) return;
+  const runtime::KeptContext kept;
+  try {
+    launcher->gpu->device().use();
+  } catch (const runtime::DriverError&) {
+    // The driver is shutting down, and takes what was loaded with it.
+  }
   delete launcher;
 }
 
@@ -222,6 +230,7 @@ lay_result lay_launcher_prepare(lay_launcher* launcher, lay_tensor* tensors, siz
   ProgramState& state = *launcher->state;
   return guarded(state.context, &state.program.sources, [&] {
     require(workspace, "workspace");
+    const runtime::KeptContext kept;
     const auto given = tensors_of(*launcher, tensors, count);
     const Binding solved =
         launcher->device_kernel->sizes_of(given, api::sizes_of(sizes, size_count));
@@ -241,6 +250,7 @@ lay_result lay_launcher_launch(lay_launcher* launcher, const lay_tensor* tensors
   return guarded(state.context, &state.program.sources, [&] {
     if (count > 0) require(tensors, "tensors");
     if (scalar_count > 0) require(scalars, "scalars");
+    const runtime::KeptContext kept;
     const runtime::Region space = {reinterpret_cast<std::uintptr_t>(workspace), workspace_bytes};
     const Arguments arguments = {tensors, count, sizes, size_count, scalars, scalar_count, space};
     const std::string key = key_of(arguments);

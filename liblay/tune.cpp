@@ -87,6 +87,7 @@ lay_result lay_kernel_tune(lay_kernel* kernel, const lay_tune_options* options,
     *json = nullptr;
     const TuneChoices choices = choices_of(options);
     const auto given = sizes_of(sizes, size_count);
+    const runtime::KeptContext kept;
     std::string why;
     const auto gpu = runtime::Gpu::open(&why, choices.device);
     if (!gpu) throw runtime::NoGpu(why);

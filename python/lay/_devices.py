@@ -38,9 +38,9 @@ class Framework:
     """What a framework need not say of itself."""
 
     def check_outputs(self, outputs):
-        """Refuses outputs of the caller's."""
+        """Refuses arrays of the caller's that a kernel may not write."""
 
-    def finish(self, stream):
+    def finish(self, stream, device):
         """After a launch on the stream: nothing, where the stream is the framework's own."""
 
 
@@ -182,12 +182,28 @@ class Jax(Other):
             return self.jax.numpy.empty(tuple(shape), name).block_until_ready()
 
     def check_outputs(self, outputs):
-        raise TypeError("arrays of JAX never change: leave out=, and take what the call returns")
+        raise TypeError("arrays of JAX never change: a kernel takes none as out= and none that it "
+                        "writes in place")
 
-    def finish(self, stream):
-        status = ctypes.CDLL("libcuda.so.1").cuStreamSynchronize(ctypes.c_void_p(stream))
-        if status != 0:
-            raise RuntimeError(f"cuStreamSynchronize failed with status {status}")
+    def finish(self, stream, device):
+        # In the device's primary context, which need not be current in this thread.
+        context, handle, driver = ctypes.c_void_p(), ctypes.c_int(), ctypes.CDLL("libcuda.so.1")
+        _driver_call(driver, "cuDeviceGet", ctypes.byref(handle), device)
+        _driver_call(driver, "cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
+        try:
+            _driver_call(driver, "cuCtxPushCurrent_v2", context)
+            try:
+                _driver_call(driver, "cuStreamSynchronize", ctypes.c_void_p(stream))
+            finally:
+                driver.cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p()))
+        finally:
+            driver.cuDevicePrimaryCtxRelease_v2(handle)
+
+
+def _driver_call(driver, name, *arguments):
+    status = getattr(driver, name)(*arguments)
+    if status != 0:
+        raise RuntimeError(f"{name} failed with status {status}")
 
 
 _names = {element: name for name, element in _arrays.extended.items()}

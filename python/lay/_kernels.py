@@ -99,6 +99,9 @@ class Kernel(_calls.Caller):
                 raise TypeError(f"{self.name} has {len(outs)} outputs, got {len(out)}")
             framework.check_outputs(out)
             given.update(zip(outs, out))
+        written = [given[name] for name, access in self._access.items() if access == "inout"]
+        if written:
+            framework.check_outputs(written)
         places = [framework.placed(given[name], stream) if name in given else None
                   for name in self._access]
         key = (device, *(place and place.key() for place in places), *numbers.items())
@@ -119,7 +122,7 @@ class Kernel(_calls.Caller):
             self.program._call("launcher_launch", call.launcher, call.tensors, len(places),
                                call.sizes, call.size_count, pointers, len(scalars), address,
                                call.workspace, stream)
-        framework.finish(stream)
+        framework.finish(stream, device)
         del workspace  # what is in use belongs to the stream's order from here on
         results = [given[name] for name in self._results]
         return results[0] if len(results) == 1 else tuple(results)

@@ -89,6 +89,15 @@ void Device::use() const {
   check_call(driver().context_use(context_), "cuCtxSetCurrent");
 }
 
+KeptContext::KeptContext()
+    : is_known_(driver_present() && found_driver().context_current(&before_) == 0) {}
+
+KeptContext::~KeptContext() {
+  void* now = nullptr;
+  if (!is_known_ || (found_driver().context_current(&now) == 0 && now == before_)) return;
+  found_driver().context_use(before_);
+}
+
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   if (bytes > 0) check_call(driver().allocate(&address_, bytes), "cuMemAlloc");
 }

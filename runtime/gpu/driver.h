@@ -59,6 +59,20 @@ class Device : public DeviceInfo {
   void* context_ = nullptr;
 };
 
+// Leaves current in this thread, when it goes, the context that was current when it came, or none.
+// For those who work in a thread of somebody else's. Without a driver it does nothing.
+class KeptContext {
+ public:
+  KeptContext();
+  ~KeptContext();
+  KeptContext(const KeptContext&) = delete;
+  KeptContext& operator=(const KeptContext&) = delete;
+
+ private:
+  void* before_ = nullptr;
+  bool is_known_ = false;
+};
+
 // CUdeviceptr.
 using Address = unsigned long long;
 

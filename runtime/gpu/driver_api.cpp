@@ -25,6 +25,7 @@ bool bind(DriverApi& api) {
          from.get(api.context_retain, "cuDevicePrimaryCtxRetain") &&
          from.get(api.context_release, "cuDevicePrimaryCtxRelease_v2") &&
          from.get(api.context_use, "cuCtxSetCurrent") &&
+         from.get(api.context_current, "cuCtxGetCurrent") &&
          from.get(api.context_synchronize, "cuCtxSynchronize") &&
          from.get(api.module_load, "cuModuleLoadData") &&
          from.get(api.module_unload, "cuModuleUnload") &&

@@ -31,6 +31,7 @@ struct DriverApi {
   int (*context_retain)(void**, int) = nullptr;
   int (*context_release)(int) = nullptr;
   int (*context_use)(void*) = nullptr;
+  int (*context_current)(void**) = nullptr;
   int (*context_synchronize)() = nullptr;
   // Images, the functions in them, and their resources.
   int (*module_load)(void**, const void*) = nullptr;

@@ -1,5 +1,6 @@
 // The launchers of the C library, on a driver whose GPU is the host interpreter and whose memory is
 // the host's: right results from shapes and strides, and what is refused.
+#include <dlfcn.h>
 #include <lay/lay.h>
 
 #include <algorithm>
@@ -272,6 +273,47 @@ TEST_CASE("a launcher refuses a workspace that is missing, short, or in the way"
   refused("overlap", x.data(), bytes);
   CHECK(launched(begin, bytes) == LAY_RESULT_OK);
   CHECK(!test::take_launched().empty());
+}
+
+TEST_CASE("a launcher leaves the thread's context as it was") {
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  REQUIRE(driver);
+  const auto get = reinterpret_cast<int (*)(void**)>(dlsym(driver, "cuCtxGetCurrent"));
+  const auto set = reinterpret_cast<int (*)(void*)>(dlsym(driver, "cuCtxSetCurrent"));
+  REQUIRE((get && set));
+  test::loaded();
+  int somebody = 0;
+  for (void* const before : {static_cast<void*>(nullptr), static_cast<void*>(&somebody)}) {
+    REQUIRE(set(before) == 0);
+    const auto is_kept = [&] {
+      void* now = driver;
+      return get(&now) == 0 && now == before;
+    };
+    {
+      const Launcher columns("columns");
+      CHECK(is_kept());
+      const std::vector<std::int64_t> shape = {6, 4};
+      const Floats x(24), y(24);
+      lay_tensor tensors[] = {tensor(shape, x.data()), unmade()};
+      std::int64_t bytes = 0;
+      REQUIRE(lay_launcher_prepare(columns.launcher, tensors, 2, nullptr, 0, &bytes) ==
+              LAY_RESULT_OK);
+      CHECK(is_kept());
+      tensors[1].address = y.data();
+      for (int i = 0; i < 2; ++i) {
+        REQUIRE(lay_launcher_launch(columns.launcher, tensors, 2, nullptr, 0, nullptr, 0, nullptr,
+                                    0, nullptr) == LAY_RESULT_OK);
+        CHECK(is_kept());
+      }
+      tensors[1].address = x.data();
+      CHECK(lay_launcher_launch(columns.launcher, tensors, 2, nullptr, 0, nullptr, 0, nullptr, 0,
+                                nullptr) == LAY_RESULT_ERROR);
+      CHECK(is_kept());
+    }
+    CHECK(is_kept());
+  }
+  set(nullptr);
+  dlclose(driver);
 }
 
 TEST_CASE("a launcher of a device that there is not says so") {

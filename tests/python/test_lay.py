@@ -422,7 +422,7 @@ class Frameworks(unittest.TestCase):
         other = _devices.framework_of(object())
         self.assertIs(type(other), _devices.Other)
         other.check_outputs([1])
-        other.finish(0)
+        other.finish(0, 0)
         for make in (lambda: other.empty("f32", (2,), (1,), 0), lambda: other.bytes(8, 0)):
             with self.assertRaises(TypeError):
                 make()

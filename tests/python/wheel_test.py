@@ -36,11 +36,11 @@ class Wheel(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def python(self, *arguments):
+    def python(self, *arguments, **more):
         """Runs Python with the package and without whatever else says where a library lies."""
         keep = ("PATH", "HOME", "LANG", "LD_PRELOAD", "ASAN_OPTIONS")
         variables = {name: os.environ[name] for name in keep if name in os.environ}
-        variables.update(PYTHONPATH=str(self.unpacked), PYTHONDONTWRITEBYTECODE="1")
+        variables.update(PYTHONPATH=str(self.unpacked), PYTHONDONTWRITEBYTECODE="1", **more)
         return subprocess.run([sys.executable, *arguments], env=variables, capture_output=True,
                               text=True)
 
@@ -78,6 +78,18 @@ class Wheel(unittest.TestCase):
         for test in ("test_lay.py", "native_test.py"):
             ran = self.python(str(SOURCE / "tests/python" / test))
             self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_a_launch_is_waited_for_in_a_thread_without_a_context(self):
+        fakes = BUILD / "tests/fake"
+        if not fakes.exists():
+            self.skipTest("the build has no fake driver")
+        code = """import sys, types; sys.modules["jax"] = types.ModuleType("jax")
+import lay._devices; lay._devices.Jax().finish(0, 0)
+try: lay._devices.Jax().finish(0, 7)
+except RuntimeError as error: print(error)"""
+        ran = self.python("-c", code, LD_LIBRARY_PATH=str(fakes))
+        self.assertEqual(ran.stderr, "")
+        self.assertRegex(ran.stdout, "^cuDeviceGet failed with status [0-9]+\n$")
 
     def test_the_package_works_without_its_module(self):
         module = self.unpacked / "lay/_native.abi3.so"

@@ -306,8 +306,8 @@ LAY_API lay_result lay_plan_image(lay_plan* plan, size_t variant, size_t launch,
  *   lay_launcher_prepare(launcher, tensors, 3, NULL, 0, &workspace_bytes);    the shape of outputs
  *   lay_launcher_launch(launcher, tensors, 3, NULL, 0, NULL, 0, workspace, bytes, stream);
  *
- * A launcher works in the device's primary context, which is current in the calling thread from
- * then on. */
+ * A launcher works in the device's primary context, and leaves current in the calling thread what
+ * was current before. */
 
 /* A tensor in the device's memory, or one that is not there yet. */
 typedef struct lay_tensor {
