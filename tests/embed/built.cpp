@@ -8,12 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
 #include "backend/plan/make.h"
 #include "generated/tests/paths.h"
 #include "runtime/commands/commands.h"
+#include "runtime/compile/sha256.h"
 #include "runtime/gpu/device.h"
 #include "tests/measure/machine.h"
 
@@ -50,10 +52,15 @@ Answer answer(int status, const Message& why) {
 
 }  // namespace
 
+void use_own_cache() {
+  static const TemporaryFolder cache;
+  static const int set = setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
+  REQUIRE(set == 0);
+}
+
 void build_bundle(const std::string& folder, const std::string& prefix, const std::string& script,
                   const std::string& arch) {
-  static const TemporaryFolder cache;
-  setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
+  use_own_cache();
   runtime::BuildOptions options;
   options.file = script.empty() ? LAY_SOURCE_DIR "/tests/embed/kernels.lay" : script;
   options.folder = folder;
@@ -89,11 +96,21 @@ Loaded::Loaded(const std::string& folder) {
       "uint16_t probe_f16(float value);\nuint16_t probe_bf16(float value);\n"
       "uint16_t probe_f16(float value) { return lay_f16(value); }\n"
       "uint16_t probe_bf16(float value) { return lay_bf16(value); }\n");
-  const Ran compiled = shell("cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -shared -fPIC " +
-                             folder + "/probe.c -o " + folder + "/libprobe.so -pthread -ldl");
-  INFO(compiled.out);
-  REQUIRE(compiled.code == 0);
-  library_ = dlopen((folder + "/libprobe.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Half a minute of the compiler, for each test is a process: who compiled these texts keeps the
+  // library for the others.
+  const std::string command = "cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -shared -fPIC ";
+  const std::string kept = LAY_BINARY_DIR "/tests/bundles", made = folder + "/libprobe.so";
+  std::string texts = command;
+  for (const char* file : {"/probe.c", "/kernels.h", "/kernels.c"}) texts += slurp(folder + file);
+  const std::string library = kept + "/" + runtime::hex(runtime::sha256(texts)) + ".so";
+  if (!std::filesystem::exists(library)) {
+    const Ran compiled =
+        shell(command + folder + "/probe.c -o " + made + " -pthread -ldl && mkdir -p " + kept +
+              " && cp " + made + " " + kept + "/$$.tmp && mv " + kept + "/$$.tmp " + library);
+    INFO(compiled.out);
+    REQUIRE(compiled.code == 0);
+  }
+  library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   INFO(dlerror());
   REQUIRE(library_);
 }

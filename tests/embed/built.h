@@ -15,6 +15,9 @@
 
 namespace lay::test {
 
+// Gives this process a cache of compiled kernels of its own.
+void use_own_cache();
+
 // A script, or tests/embed/kernels.lay, as a bundle in the folder; for the GPU of the fake driver,
 // or the architecture.
 void build_bundle(const std::string& folder, const std::string& prefix = "",

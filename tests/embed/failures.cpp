@@ -261,7 +261,7 @@ int main(void) {
 
 TEST_CASE("a damaged entry of the cache is compiled again") {
   const TemporaryFolder folder, cache;
-  lay::test::loaded();  // sets the cache's folder, as it is again at the end
+  lay::test::use_own_cache();
   const std::string before = std::getenv("LAY_CACHE_DIR");
   setenv("LAY_CACHE_DIR", cache.path().c_str(), 1);
   put(folder / "rows.lay", "kernel rows<N>(X: f32 N) -> Y: f32 N { Y[n] = X[n] }\n");

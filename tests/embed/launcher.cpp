@@ -34,7 +34,7 @@ constexpr const char* kScripts =
 class Launcher {
  public:
   explicit Launcher(const std::string& name) {
-    test::loaded();  // sets the cache's folder
+    test::use_own_cache();
     const lay_options options = {
         sizeof(lay_options), LAY_MACHINE_HOST, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
     context_ = lay_context_new(&options);
@@ -281,7 +281,7 @@ TEST_CASE("a launcher leaves the thread's context as it was") {
   const auto get = reinterpret_cast<int (*)(void**)>(dlsym(driver, "cuCtxGetCurrent"));
   const auto set = reinterpret_cast<int (*)(void*)>(dlsym(driver, "cuCtxSetCurrent"));
   REQUIRE((get && set));
-  test::loaded();
+  test::use_own_cache();
   int somebody = 0;
   for (void* const before : {static_cast<void*>(nullptr), static_cast<void*>(&somebody)}) {
     REQUIRE(set(before) == 0);

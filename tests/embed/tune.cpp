@@ -28,7 +28,7 @@ struct Log {
 class Tuned {
  public:
   explicit Tuned(const std::string& kernel, const std::string& more = "") {
-    lay::test::loaded();  // sets the cache's folder
+    lay::test::use_own_cache();
     static const bool known = (lay::test::know_kernels(kScript), true);
     CHECK(known);
     lay_options options{};

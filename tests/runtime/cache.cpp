@@ -10,6 +10,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
+#include <string>
 
 #include "runtime/compile/sha256.h"
 #include "tests/runtime/temporary.h"
@@ -191,10 +194,60 @@ TEST_CASE("an entry that cannot be written whole is not there") {
     CHECK(entry.path().extension() != ".tmp");
 }
 
-TEST_CASE("many processes, one cold cache: every reader sees a whole entry or none") {
+// Without rights to write there nothing is kept, what is there is read only from a folder of one's
+// own, and nobody notices but by the time that it takes.
+TEST_CASE("a folder that is read-only, or another user's, is not written") {
+  const TemporaryFolder folder;
+  const fs::path own = folder.path() / "own", theirs = folder.path() / "theirs";
+  for (const fs::path& each : {own, theirs}) {
+    fs::create_directory(each);
+    REQUIRE(Cache(each).store(key_of("there"), "payload"));
+  }
+  const auto files_in = [](const fs::path& where) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(where)) names.insert(entry.path().filename());
+    return names;
+  };
+  const std::map<fs::path, std::set<std::string>> before = {{own, files_in(own)},
+                                                            {theirs, files_in(theirs)}};
+  const bool is_root = geteuid() == 0;
+  constexpr uid_t nobody = 65534;
+  if (is_root) {
+    // What root may write it could not lack the rights for: somebody else tries.
+    REQUIRE(chmod(folder.path().c_str(), 0755) == 0);
+    REQUIRE(chmod(theirs.c_str(), 0755) == 0);
+    REQUIRE(chown(own.c_str(), nobody, nobody) == 0);
+    REQUIRE(chown((own / (key_of("there") + ".layc")).c_str(), nobody, nobody) == 0);
+  }
+  REQUIRE(chmod(own.c_str(), 0555) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    if (is_root && setuid(nobody) != 0) _exit(2);  // as in a container without that user
+    const Cache read_only(own);
+    bool right = !read_only.store(key_of("new"), "x") && !read_only.find(key_of("new")) &&
+                 read_only.find(key_of("there")).value_or("payload") == "payload";
+    read_only.clear();
+    if (is_root) {
+      const Cache other(theirs);
+      right = right && !other.usable() && !other.why_not().empty() &&
+              !other.store(key_of("new"), "x") && !other.find(key_of("there"));
+    }
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  for (const fs::path& each : {own, theirs}) {
+    CHECK(files_in(each) == before.at(each));
+    chmod(each.c_str(), 0755);
+  }
+}
+
+TEST_CASE("fifty processes, one cold cache: every reader sees a whole entry or none") {
   const TemporaryFolder folder;
   std::vector<pid_t> children;
-  for (int process = 0; process < 8; ++process) {
+  for (int process = 0; process < 50; ++process) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
