@@ -17,6 +17,7 @@ browser=()
 if [ "$what" != build ]; then
   packages+=(
     catch2 git
+    make file dpkg-dev  # users' projects in CMake, and packages for Debian
     python3-dev         # the package for Python: its module in C
     python3-numpy       # and its arrays
     python3-jsonschema  # the manifest's schema

@@ -3,13 +3,20 @@ own where NumPy lacks the element type."""
 
 import ctypes
 import struct
+import sys
 
 from . import _library as c
 
-try:
-    import numpy
-except ImportError:  # everything but arrays works without it
-    numpy = None
+
+def found_numpy():
+    """NumPy, or None where it is not installed: everything but arrays works without it. It is
+    imported when it is first needed, for that takes longer than all of this package."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
 
 # Lay's element types that NumPy has, by NumPy's names.
 elements = {
@@ -144,6 +151,7 @@ def parts(value):
     """Element type, shape and the bytes in row-major order, which the result keeps alive."""
     if isinstance(value, Array):
         return value.element, value.shape, value.data
+    numpy = sys.modules.get("numpy")  # without it nobody has one of its arrays
     if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         value = numpy.asarray(value)
         name = value.dtype.name
@@ -156,6 +164,7 @@ def parts(value):
     view = _view(value)
     if view is not None and view.format.lstrip("@=<") in _letters:
         return _letters[view.format.lstrip("@=<")], view.shape, view.tobytes()
+    numpy = found_numpy()
     if numpy is None:
         raise TypeError(f"Lay has no array for {type(value).__name__}, and NumPy is not installed")
     return parts(numpy.asarray(value))
@@ -195,6 +204,7 @@ def _of_dlpack(value):
     size, count = _sizes[element], _count(shape)
     if strides == row_major(shape) or count == 0:
         return element, shape, ctypes.string_at(at, count * size) if count else b""
+    numpy = found_numpy()
     if any(stride < 0 for stride in strides) or numpy is None:
         raise TypeError("the array's strides are no row-major ones")
     span = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
@@ -205,6 +215,7 @@ def _of_dlpack(value):
 
 def to_python(element, shape, data):
     """NumPy's array of the bytes, a copy; an Array where there is none."""
+    numpy = found_numpy()
     if numpy is not None:
         if element in dtypes:
             return numpy.frombuffer(data, dtypes[element]).reshape(shape).copy()

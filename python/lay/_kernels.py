@@ -185,7 +185,8 @@ class Kernel(_calls.Caller):
     def plan(self, target=None, **sizes):
         """The plan for a GPU or an architecture, "h200", "sm_90a"; the default without.
 
-        >>> p = lay.kernel("kernel t<N>(X: f32 N) -> Y: f32 N { Y[n] = X[n] * 2 }").plan(N=1 << 20)
+        >>> k = lay.kernel("kernel t<N>(X: f32 N) -> Y: f32 N { Y[n] = X[n] * 2 }")
+        >>> p = k.plan(N=1 << 28)
         >>> p.variant, p.bound
         ('bytes16', 'global memory')
 
