@@ -20,18 +20,12 @@ namespace {
 using lay::test::is_found;
 using lay::test::Ran;
 using lay::test::require_runs;
+using lay::test::said_by;
 using lay::test::shell;
 using lay::test::slurp;
 using lay::test::snippet;
 using lay::test::TemporaryFolder;
 namespace fs = std::filesystem;
-
-std::string said_by(const std::string& command) {
-  const Ran ran = shell(command);
-  INFO(command << "\n" << ran.out);
-  REQUIRE(ran.code == 0);
-  return ran.out;
-}
 
 // The archive, made and unpacked once, under a name that is not its own.
 const std::string& unpacked() {

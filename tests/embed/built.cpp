@@ -42,6 +42,27 @@ static void enter(void) {
 }
 )";
 
+// An argument of TVM-FFI, and a tensor of DLPack.
+constexpr const char* kPackedTypes = R"(#include <stdint.h>
+
+typedef struct {
+  void* data;
+  int32_t device[2], ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} tensor;
+typedef struct {
+  int32_t type, padding;
+  union {
+    int64_t integer;
+    double real;
+    void* pointer;
+  } value;
+} any; /* integers are of type 1, truths 2, floats 3, tensors 7 */
+)";
+
 struct Message {
   std::array<char, 512> text{};
 };
@@ -181,6 +202,7 @@ void require_runs_on_fake(const std::string& folder, const std::string& program,
                           const std::string& arguments) {
   const std::string fakes = LAY_BINARY_DIR "/tests/fake";
   put(folder + "/fake.h", kFake);
+  put(folder + "/packed.h", kPackedTypes);
   require_runs("cd " + folder + " && cc " + flags + " " + program +
                    " kernels.c -o program -rdynamic -pthread -L" + fakes +
                    " -l:libcuda.so.1 -ldl && LD_LIBRARY_PATH=" + fakes + " ./program" + arguments,

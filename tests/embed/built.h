@@ -24,8 +24,9 @@ void build_bundle(const std::string& folder, const std::string& prefix = "",
                   const std::string& script = "", const std::string& arch = "");
 
 // Compiles a program of the folder with the bundle `kernels` there and runs it on the fake driver,
-// which has every kernel. The program includes the header `fake`, which is written beside it, and
-// says by fake_run what a kernel does. Checks that it writes `out`.
+// which has every kernel. The program includes the header `fake`, which is written beside it, as is
+// `packed` with the structs of TVM-FFI's calls, and says by fake_run what a kernel does. Checks
+// that it writes `out`.
 void require_runs_on_fake(const std::string& folder, const std::string& program,
                           const std::string& flags, const std::string& out,
                           const std::string& arguments = "");

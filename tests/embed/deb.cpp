@@ -14,15 +14,9 @@ namespace {
 using lay::test::is_found;
 using lay::test::Ran;
 using lay::test::require_runs;
+using lay::test::said_by;
 using lay::test::shell;
 using lay::test::TemporaryFolder;
-
-std::string said_by(const std::string& command) {
-  const Ran ran = shell(command);
-  INFO(command << "\n" << ran.out);
-  CHECK(ran.code == 0);
-  return ran.out;
-}
 
 }  // namespace
 

@@ -13,18 +13,11 @@
 namespace {
 
 using lay::test::install;
-using lay::test::Ran;
 using lay::test::require_expected;
+using lay::test::said_by;
 using lay::test::shell;
 using lay::test::TemporaryFolder;
 namespace fs = std::filesystem;
-
-std::string said_by(const std::string& command) {
-  const Ran ran = shell(command);
-  INFO(command << "\n" << ran.out);
-  REQUIRE(ran.code == 0);
-  return ran.out;
-}
 
 }  // namespace
 

@@ -19,23 +19,7 @@ constexpr const char* kProgram = R"(#include <dlfcn.h>
 #include <string.h>
 
 #include "fake.h"
-
-typedef struct {
-  void* data;
-  int32_t device[2], ndim;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides;
-  uint64_t byte_offset;
-} tensor;
-typedef struct {
-  int32_t type, padding;
-  union {
-    int64_t integer;
-    double real;
-    void* pointer;
-  } value;
-} any; /* of TVM-FFI: integers are of type 1, truths 2, floats 3, tensors 7 */
+#include "packed.h"
 
 int __tvm_ffi_numbers(void* self, const any* arguments, int32_t count, any* result);
 

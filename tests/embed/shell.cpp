@@ -21,6 +21,13 @@ Ran shell(const std::string& command) {
   return ran;
 }
 
+std::string said_by(const std::string& command) {
+  const Ran ran = shell(command);
+  INFO(command << "\n" << ran.out);
+  REQUIRE(ran.code == 0);
+  return ran.out;
+}
+
 void require_runs(const std::string& command, const std::string& out) {
   const Ran ran = shell(command);
   INFO(command << "\n" << ran.out);

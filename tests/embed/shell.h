@@ -14,6 +14,9 @@ struct Ran {
 };
 Ran shell(const std::string& command);
 
+// Checks that the command succeeds, and returns what it wrote.
+std::string said_by(const std::string& command);
+
 // Checks that the command succeeds and writes `out`.
 void require_runs(const std::string& command, const std::string& out);
 
