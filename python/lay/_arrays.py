@@ -71,6 +71,7 @@ _dlpack = {
     (10, 8): "e4m3",
     (12, 8): "e5m2",
 }
+dlpack_of = {element: code for code, element in _dlpack.items()}
 _sizes = {element: bits // 8 for (_, bits), element in _dlpack.items()}  # in bytes
 _host = (1, 3)  # DLPack's devices of the host: its memory, and memory that CUDA has pinned
 
@@ -175,7 +176,11 @@ def described(capsule):
     elements, address, number of the device."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    return of_tensor(_DLTensor.from_address(pointer(capsule, b"dltensor")))
+
+
+def of_tensor(tensor):
+    """The same of DLPack's struct."""
     element = _dlpack.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if element is None:
         raise TypeError(f"Lay has no element type for DLPack's {tensor.code} of {tensor.bits} bits")

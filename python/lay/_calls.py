@@ -39,10 +39,15 @@ def exchange_of(kind):
     return getattr(kind, "__dlpack_c_exchange_api__", None)
 
 
-Caller = Plain
-if _native is not None:
-    Caller = _native.Caller
+def bind():
+    """Tells the module which functions of the library it calls."""
     functions = ("launcher_launch", "value_of_integer", "value_of_real", "value_free")
     _native.bind(*(ctypes.cast(getattr(c.library, "lay_" + name), ctypes.c_void_p).value
                    for name in functions))
+
+
+Caller = Plain
+if _native is not None:
+    Caller = _native.Caller
+    bind()
     _native.describe(exchange_of)

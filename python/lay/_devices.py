@@ -53,8 +53,11 @@ class Torch(Framework):
         pairs = [(getattr(self.torch, name, None), ours) for name, ours in named.items()]
         self.element_of = {dtype: ours for dtype, ours in pairs if dtype is not None}
         self.dtype_of = {ours: dtype for dtype, ours in self.element_of.items()}
-        # The handle without an object round it, where this version of PyTorch has it.
+        # The handle without an object round it, and the allocation that PyTorch's own compiler
+        # emits, on the current device, where this version of PyTorch has them.
         self.raw_stream = getattr(self.torch._C, "_cuda_getCurrentRawStream", None)
+        self.raw_empty = getattr(getattr(getattr(self.torch._C, "_dynamo", None), "guards", None),
+                                 "_empty_strided_cuda", None)
         self.devices = {}
 
     def placed(self, tensor, stream):
@@ -81,6 +84,9 @@ class Torch(Framework):
 
     def maker(self, element, shape, strides, device):
         """What makes an array as `empty` does each time it is called; None where nothing does."""
+        if self.raw_empty is not None and self.torch.cuda.device_count() == 1:
+            return functools.partial(self.raw_empty, tuple(shape), tuple(strides),
+                                     self.dtype_of[element])
         return functools.partial(self.torch.empty_strided, tuple(shape), tuple(strides),
                                  dtype=self.dtype_of[element], device=self.device(device))
 
@@ -212,14 +218,25 @@ _made = {}
 
 
 def framework_of(value):
-    """The framework of an array."""
-    module = type(value).__module__.partition(".")[0]
+    """The framework of an array: one of those known by name, else what its type says of itself."""
+    kind = type(value)
+    module = kind.__module__.partition(".")[0]
     # A subclass of a tensor is of its base's framework.
     if module not in _known and getattr(value, "is_cuda", None) is True:
         module = "torch"
+    if module not in _known:
+        return _of_type(kind)
     if module not in _made:
-        _made[module] = _known.get(module, Other)()
+        _made[module] = _known[module]()
     return _made[module]
+
+
+@functools.lru_cache(maxsize=64)
+def _of_type(kind):
+    from . import _exchange  # which builds on this module
+
+    table = _exchange.table_of(kind)
+    return _exchange.Exchanging(kind, table) if table else Other()
 
 
 def of_dlpack(value, stream):

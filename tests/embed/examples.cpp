@@ -51,15 +51,7 @@ class Installed {
     library_.pop_back();
   }
 
-  // Unpacks a wheel of the build, as pip does.
-  void add_package() const {
-    const Ran made = shell("cd " + folder_.path().string() +
-                           " && python3 " LAY_SOURCE_DIR "/python/wheel.py " LAY_BINARY_DIR
-                           " wheels && python3 -m zipfile -e "
-                           "wheels/*.whl package");
-    INFO(made.out);
-    REQUIRE(made.code == 0);
-  }
+  void add_package() const { lay::test::unpack_package(folder_); }
 
   // Runs a command in the folder of an example. What compiles kernels finds the tests' compiler.
   Ran run(const std::string& example, const std::string& command) const {

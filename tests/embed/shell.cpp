@@ -54,6 +54,18 @@ void install(const TemporaryFolder& folder, const std::string& prefix) {
   REQUIRE(installed.code == 0);
 }
 
+void unpack_package(const TemporaryFolder& folder) {
+  said_by("cd " + folder.path().string() +
+          " && python3 " LAY_SOURCE_DIR "/python/wheel.py " LAY_BINARY_DIR
+          " wheels && python3 -m zipfile -e wheels/*.whl package");
+}
+
+std::string python_with(const std::string& modules) {
+  for (const std::string python : {"python3", "/usr/bin/python3"})
+    if (shell(python + " -c 'import " + modules + "'").code == 0) return python;
+  return {};
+}
+
 bool is_found(const std::string& command) {
   return shell("command -v " + command).code == 0;
 }

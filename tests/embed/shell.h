@@ -29,6 +29,12 @@ std::string with_fakes(const TemporaryFolder& folder);
 // Installs Lay into a folder there.
 void install(const TemporaryFolder& folder, const std::string& prefix);
 
+// Unpacks the wheel of this build to `package` in the folder, as pip does.
+void unpack_package(const TemporaryFolder& folder);
+
+// A Python that has the modules, `python3` first; nothing where there is none.
+std::string python_with(const std::string& modules);
+
 // The snippet of docs/embedding.md in that language, of `count` the one with that number from 0.
 std::string snippet(const std::string& language, int number = 0, int count = 1);
 

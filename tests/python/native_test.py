@@ -10,24 +10,14 @@ import tracemalloc
 import unittest
 
 import lay
-from lay import _calls
+from lay import _calls, _exchange
 from lay import _library as c
-from lay._arrays import _DLTensor as DLTensor
-
-_describe = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
-_stream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32,
-                            ctypes.POINTER(ctypes.c_void_p))
 
 
-class Exchange(ctypes.Structure):
-    _fields_ = [
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("previous", ctypes.c_void_p),
-        ("unused", ctypes.c_void_p * 3),
-        ("describe", _describe),
-        ("stream", _stream),
-    ]
+def table(describe, major=1, previous=None):
+    """A table that describes tensors and knows the current stream, and no more."""
+    return _exchange.Table(major, 3, previous, _exchange.allocate_function(), None,
+                           _exchange.to_object_function(), describe, _current_stream)
 
 
 def capsule(table):
@@ -46,7 +36,7 @@ class Tensor:
         self.address, self.kind, self.device, self.offset = address, kind, device, offset
 
 
-@_describe
+@_exchange.describe_function
 def _tensor_from_object(tensor, made):
     made = made[0]
     made.data, made.byte_offset = tensor.address, tensor.offset
@@ -60,20 +50,18 @@ def _tensor_from_object(tensor, made):
 _streams = {0: 0x57, 1: 0x58}
 
 
-@_stream
+@_exchange.stream_function
 def _current_stream(kind, device, stream):
     stream[0] = _streams[device] if kind == 2 else None
     return 0
 
 
-TABLE = Exchange(1, 3, None, (ctypes.c_void_p * 3)(), _tensor_from_object, _current_stream)
-NEWER = Exchange(2, 0, ctypes.addressof(TABLE), (ctypes.c_void_p * 3)(), _tensor_from_object,
-                 _current_stream)
-FOREIGN = Exchange(2, 0, None, (ctypes.c_void_p * 3)(), _tensor_from_object, _current_stream)
+TABLE = table(_tensor_from_object)
+NEWER = table(_tensor_from_object, 2, ctypes.addressof(TABLE))
+FOREIGN = table(_tensor_from_object, 2)
 # ctypes clears what a callback raises. This function of Python's fails as a description does: it
 # returns -1 with an exception, for anything but a list.
-FAILING = Exchange(1, 3, None, (ctypes.c_void_p * 3)(),
-                   ctypes.cast(ctypes.pythonapi.PyList_Append, _describe), _current_stream)
+FAILING = table(ctypes.cast(ctypes.pythonapi.PyList_Append, _exchange.describe_function))
 Tensor.__dlpack_c_exchange_api__ = capsule(TABLE)
 
 

@@ -75,7 +75,7 @@ class Wheel(unittest.TestCase):
         self.assertLess(min(seconds), 0.05)
 
     def test_the_package_passes_its_tests(self):
-        for test in ("test_lay.py", "native_test.py"):
+        for test in ("test_lay.py", "native_test.py", "exchange_test.py"):
             ran = self.python(str(SOURCE / "tests/python" / test))
             self.assertEqual(ran.returncode, 0, ran.stderr)
 

@@ -1,6 +1,6 @@
 /* For the fake driver of tests/driver/fake: its launches are printed when the program ends, and
- * done by a loop over the arguments that the program gave. The linker lets the program's calls of
- * the launch function pass through here (--wrap). */
+ * done by a loop over the arguments that the program gave. The program's calls of the launch
+ * function pass through here: the linker sees to it (--wrap), or fake.py. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,15 +35,23 @@ typedef lay_result launch_function(lay_launcher* launcher, const lay_tensor* ten
                                    const lay_size* sizes, size_t size_count,
                                    const lay_value* const* scalars, size_t scalar_count,
                                    void* workspace, int64_t bytes, void* stream);
-launch_function __real_lay_launcher_launch, __wrap_lay_launcher_launch;
-lay_result __wrap_lay_launcher_launch(lay_launcher* launcher, const lay_tensor* tensors,
+#ifdef OF_PACKAGE
+launch_function *real_launch, launch_through; /* fake.py sets the first and calls the second */
+#else
+/* The linker gives these names to the library's function and to what is called in its place. */
+#define real_launch __real_lay_launcher_launch
+#define launch_through __wrap_lay_launcher_launch
+launch_function real_launch, launch_through;
+#endif
+
+lay_result launch_through(lay_launcher* launcher, const lay_tensor* tensors,
                                       size_t count, const lay_size* sizes, size_t size_count,
                                       const lay_value* const* scalars, size_t scalar_count,
                                       void* workspace, int64_t bytes, void* stream) {
   const product given = {tensors[0].shape[0], tensors[1].shape[0], tensors[0].shape[1],
                          tensors[0].address,  tensors[1].address,  tensors[2].address};
   last = given;
-  return __real_lay_launcher_launch(launcher, tensors, count, sizes, size_count, scalars,
+  return real_launch(launcher, tensors, count, sizes, size_count, scalars,
                                     scalar_count, workspace, bytes, stream);
 }
 #endif

@@ -6,8 +6,9 @@
 #
 # PREFIX is where Lay is installed, or an unpacked archive (`cpack -G TGZ`). The programs are built
 # in a folder of their own, by CMake where it is found, else by `cc` and `c++`; CMAKE names another,
-# and CMAKE= none. `lay build` needs a CUDA compiler (NVRTC or nvcc). Where the package `lay` and
-# PyTorch are found, the tests of Python on a GPU run too.
+# and CMAKE= none. `lay build` needs a CUDA compiler (NVRTC or nvcc). Where PYTHON (`python3`) finds
+# the package `lay` and NumPy, the program in Python runs too, and where it finds PyTorch, the tests
+# of Python on a GPU.
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 if [ $# -lt 1 ] || [ ! -x "$1/bin/lay" ]; then
@@ -17,11 +18,12 @@ fi
 prefix=$(realpath "$1")
 fakes=${2:+$(realpath "$2")}
 cmake=${CMAKE-cmake}
+python=${PYTHON:-python3}
 library=$(dirname "$(find "$prefix" -name liblay.a | head -n 1)")
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp "$here"/*.{c,cpp,h,lay} "$here/CMakeLists.txt" "$work"
+cp "$here"/*.{c,cpp,h,lay,py} "$here/CMakeLists.txt" "$work"
 cp "$prefix/share/doc/lay/examples/embed/device.h" "$work"
 cd "$work"
 mkdir build
@@ -50,7 +52,16 @@ echo "== bundle"
 build/bundle
 echo "== launcher"
 build/launcher product.lay
-if [ -z "$fakes" ] && python3 -c 'import lay, torch' 2>/dev/null; then
+if "$python" -c 'import lay, numpy' 2>/dev/null; then
+  echo "== package"
+  of_package=()
+  if [ -n "$fakes" ]; then
+    "${CC:-cc}" -O2 -I"$prefix/include" -DOF_PACKAGE -shared -fPIC fake.c -o fake.so -pthread
+    of_package=(fake.py "$work/fake.so")
+  fi
+  "$python" "${of_package[@]}" package.py product.lay
+fi
+if [ -z "$fakes" ] && "$python" -c 'import lay, torch' 2>/dev/null; then
   echo "== Python"
-  python3 "$here/../../python/gpu_test.py"
+  "$python" "$here/../../python/gpu_test.py"
 fi
