@@ -156,7 +156,7 @@ TEST_CASE("many batches take tiles of their own size") {
   CHECK(name({8, 128, 256, 4096}) == "8x64");
   CHECK(name({16, 128, 512, 4}) == "16x64_split_2");
   CHECK(name({64, 64, 64, 8}) == "64x32");
-  CHECK(name({64, 64, 4096, 8}) == "64x32_split_4");
+  CHECK(name({64, 64, 4096, 8}) == "64x32_1x2x4");
 }
 
 TEST_CASE("heads of 128 columns are planned in tiles of 128 columns") {

@@ -137,12 +137,12 @@ TEST_CASE("products get tiles that were measured to be fast for them") {
   CHECK(taken(bare, 2048, 2048, 2048) == "sm90_256x128_1x2");
   CHECK(taken(bare, 4095, 4097, 4096) == "sm90_128x128_2x1_any");
   // One tile for nearly every SM.
-  CHECK(taken(bare, 768, 2048, 4096) == "sm90_128x96");
-  CHECK(taken(bare, 1024, 2560, 4096) == "sm90_128x160");
-  CHECK(taken(bare, 1536, 2048, 4096) == "sm90_128x192");
+  CHECK(taken(bare, 1024, 2560, 4096) == "sm90_128x160_2x1");
+  CHECK(taken(bare, 1536, 2048, 4096) == "sm90_192x128_2x1");
+  CHECK(taken(bare, 3072, 1536, 4096) == "sm90_192x192_2x1");
   // Little work: small tiles, and parts of a long K.
   CHECK(taken(bare, 512, 512, 512) == "sm90_64x32");
-  CHECK(taken(bare, 160, 120, 7848) == "sm90_64x32_split_4");
+  CHECK(taken(bare, 240, 64, 3264) == "sm90_64x16_1x2x4");
   CHECK(taken(bare, 1024, 1024, 8192) == "sm90_128x128_split_2");
   // Few rows of a large B.
   CHECK(taken(bare, 64, 4096, 4096) == "sm90_64x64_split_2");
@@ -150,7 +150,7 @@ TEST_CASE("products get tiles that were measured to be fast for them") {
   CHECK(taken(bare, 1, 4096, 4096) == "sm90_8x64_split_2");
   CHECK(taken(bare, 16, 4096, 4096) == "sm90_16x64_split_2");
   CHECK(taken(bare, 32, 2048, 8192) == "sm90_32x64_split_2");
-  CHECK(taken(bare, 192, 14336, 4096) == "sm90_192x128");
+  CHECK(taken(bare, 128, 4096, 14336) == "sm90_128x80_1x4x2");
   CHECK(taken(bare, 64, 14336, 4096) == "sm90_64x112");
   CHECK(taken(bare, 128, 14336, 4096) == "sm90_128x112_1x2");
   // Rows that begin inside lines of 128 bytes: clusters along both axes.
