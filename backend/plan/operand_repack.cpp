@@ -214,12 +214,12 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
   Variant made;
   Copies parts;
   for (std::size_t i = 0; i < copies->assignments.size(); ++i) {
-    // The planner sees one copy at a time; its store is then numbered as in the kernel of all
-    // copies.
-    sema::Kernel one = *copies;
-    one.assignments = {copies->assignments[i]};
+    // The planner sees one copy at a time.
+    sema::Kernel alone = *copies;
+    alone.assignments = {copies->assignments[i]};
+    const auto one = std::make_shared<const sema::Kernel>(std::move(alone));
     Facts known = facts;
-    const auto form = recognise_permute(one, known);
+    const auto form = recognise_permute(*one, known);
     if (!std::holds_alternative<PermuteForm>(form)) return std::nullopt;
     PermuteSchedule schedule;
     schedule.threads = threads_of_copies;
@@ -228,9 +228,7 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
     auto part =
         plan_permute(one, std::get<PermuteForm>(form), known, schedule, bytes, target, problems);
     if (!part) return std::nullopt;
-    auto& permute = std::get<Permute>(part->how);
-    for (PermuteStore& store : permute.stores) store.assignment = static_cast<int>(i);
-    parts.parts.push_back(std::move(permute));
+    parts.parts.push_back(std::get<tile::Program>(std::move(part->how)));
     made.when.insert(made.when.end(), part->when.begin(), part->when.end());
     made.aligned.insert(made.aligned.end(), part->aligned.begin(), part->aligned.end());
     made.prediction.registers = std::max(made.prediction.registers, part->prediction.registers);
@@ -243,6 +241,7 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
                                      conflicts.end());
   }
   made.how = std::move(parts);
+  made.access_bytes = bytes;
   return made;
 }
 

@@ -17,7 +17,7 @@
 //                                        16 bytes: one portfolio
 //   simt_64x64_any, ...                  for all sizes, element by element: another one
 //
-// and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a permute kernel (permute.h).
+// and Y[i,j] = X[j,i] the variants bytes16, bytes8 and any of a permute kernel (plan_permute.h).
 //
 // A variant may need operands in another layout than the caller's: then it begins with a launch
 // that copies them into workspace, memory of the launcher's that nobody else sees
@@ -35,7 +35,6 @@
 #include <variant>
 #include <vector>
 
-#include "backend/plan/permute/permute.h"
 #include "backend/plan/schedule/cost.h"
 #include "backend/plan/schedule/tile_order.h"
 #include "backend/plan/sm80/sm80_gemm.h"
@@ -139,10 +138,11 @@ struct ScalarKernel {
   int threads = 256;
 };
 
-// Permute kernels in one launch: a block takes a tile of one of them.
+// Elementwise programs in one launch: a block takes a tile of one of them.
 struct Copies {
-  std::vector<Permute>
-      parts;  // part i makes assignment i of the kernel, with as many threads as the others
+  // Part i makes assignment i of the kernel, with as many threads as the others. Its own kernel has
+  // that assignment alone, and the same nodes and tensors.
+  std::vector<tile::Program> parts;
 };
 
 // The base address of a tensor is a multiple of `bytes`.
@@ -198,8 +198,10 @@ struct Variant {
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   std::optional<Cost> cost;  // none: the variant stands in no portfolio
-  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Permute, Copies, ScalarKernel, tile::Program> how;
-  Width accesses = Width::vectors;  // a permute kernel says more (Permute::access_bytes)
+  std::variant<SimtGemm, Sm80Gemm, Sm90Gemm, Copies, ScalarKernel, tile::Program> how;
+  Width accesses = Width::vectors;
+  int access_bytes = 0;  // of a permute kernel: of its widest access to global memory; 0: of an
+                         // element
   // Launches that come first, in order: of each plan the first variant that takes the sizes
   // (launches/launch_sequence.h). One of them takes them wherever this one does.
   std::vector<std::shared_ptr<const Plan>> before;
@@ -235,6 +237,12 @@ struct Plan {
   std::vector<Problem> problems;        // when there are any, the plan must not be run
   std::vector<std::string> notes = {};  // schedules of the script that it passes over, and why
 };
+
+// The elementwise program that the variant runs, or null.
+inline const tile::Program* elementwise(const Variant& variant) {
+  const auto* program = std::get_if<tile::Program>(&variant.how);
+  return program && program->is_elementwise() ? program : nullptr;
+}
 
 // The kernel that the variant itself executes.
 inline const sema::Kernel& executed(const Plan& plan, const Variant& variant) {

@@ -9,6 +9,7 @@
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/operand_repack.h"
+#include "backend/plan/permute/print_permute.h"
 #include "backend/plan/scales/print_scales.h"
 #include "backend/plan/text.h"
 #include "backend/plan/tiles/print_chained.h"
@@ -115,50 +116,6 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Sim
   }
 }
 
-std::string index_names(const sema::Kernel& kernel, const Permute& permute) {
-  std::string text;
-  for (sema::IndexId index : permute.indices)
-    text += (text.empty() ? "" : ",") + index_name(kernel, index);
-  return text;
-}
-
-void permute_lines(const sema::Kernel& kernel, const Permute& permute,
-                   std::vector<std::string>& lines) {
-  const std::string at = "(" + index_names(kernel, permute) + ")";
-  const auto along = [&](int axis) {
-    return axis < 0
-               ? std::string()
-               : " along " + index_name(kernel, permute.indices[static_cast<std::size_t>(axis)]);
-  };
-  std::string tile;
-  lines.push_back(entry("accesses", permute.access_bytes > 0 ? std::to_string(permute.access_bytes)
-                                                             : accesses_text(Width::elements)));
-  for (int extent : permute.tile) tile += (tile.empty() ? "" : ",") + std::to_string(extent);
-  // A tile of one index is a number, since (256) is no tuple of the language.
-  lines.push_back(entry("tile", (permute.tile.size() == 1 ? tile : "(" + tile + ")")));
-  lines.push_back(entry("threads", std::to_string(permute.threads)));
-  std::vector<std::string> said;
-  for (const PermuteLoad& load : permute.loads) {
-    const std::string& name = kernel.loaded(load.load).name;
-    // A tensor read at several places has one `smem` entry; further tiles of it share its layout.
-    const bool first = std::find(said.begin(), said.end(), name) == said.end();
-    if (load.staged) {
-      lines.push_back(first ? entry("smem " + name, to_string(load.shared))
-                            : "  // and again " + name + " = " + to_string(load.shared));
-      said.push_back(name);
-    }
-    lines.push_back(
-        "  // " + name + " is read " + elements(load.vector) + " at once" + along(load.run_axis) +
-        (load.staged ? "; (thread,value) -> " + at + ": " + load.threads.to_string() : ""));
-  }
-  lines.push_back(entry("rasterization", permute.order.to_string()));
-  for (const PermuteStore& store : permute.stores) {
-    lines.push_back(written(kernel, static_cast<std::size_t>(store.assignment), store.vector) +
-                    along(permute.run_axis));
-  }
-  lines.push_back("  // outputs, (thread,value) -> " + at + ": " + permute.work.to_string());
-}
-
 // The tile program's choices: threads of a tile of rows and columns, and the elements of accesses.
 void program_lines(const tile::Program& program, std::vector<std::string>& lines) {
   const tile::Axis &across = program.axis(tile::row_axis), &along = program.axis(tile::column_axis);
@@ -191,10 +148,10 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
 // says what that does, and how its parts are joined follows.
 std::optional<const tile::Program*> split_program(const Variant& variant) {
   if (variant.is_stage || variant.before.size() != 1 || variant.before[0]->variants.size() != 1 ||
-      !std::holds_alternative<tile::Program>(variant.how))
+      !std::holds_alternative<tile::Program>(variant.how) || elementwise(variant))
     return std::nullopt;
   const auto* program = std::get_if<tile::Program>(&variant.before[0]->variants.at(0).how);
-  return program ? std::optional(program) : std::nullopt;
+  return program && !program->is_elementwise() ? std::optional(program) : std::nullopt;
 }
 
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
@@ -333,7 +290,8 @@ void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm
                            : std::get_if<Copies>(&variant.before.back()->variants.at(0).how);
   if (!copies) return;
   // All copies of a launch have accesses of one width.
-  const Width width = copies->parts.front().access_bytes > 0 ? Width::vectors : Width::elements;
+  const int bytes = variant.before.back()->variants.at(0).access_bytes;
+  const Width width = bytes > 0 ? Width::vectors : Width::elements;
   const OperandNames names = operand_names(plan, variant, gemm);
   const std::array<sema::NodeId, 2> loads{gemm.a.load, gemm.b.load};
   for (std::size_t i = 0; i < 2; ++i)
@@ -376,7 +334,7 @@ std::string declared(const sema::Tensor& tensor) {
 }
 
 // Each copy as a kernel and its schedule.
-void copies_lines(const sema::Kernel& kernel, const Copies& copies,
+void copies_lines(const sema::Kernel& kernel, const Copies& copies, int access_bytes,
                   std::vector<std::string>& lines) {
   // The kernel of a repack has the dims and guards of the kernel that it serves, whether it uses
   // them or not: its variants are planned under the same facts.
@@ -394,12 +352,12 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies,
     const sema::Tensor& source = kernel.loaded(assignment.value);
     const sema::Tensor& target = kernel.tensor(assignment.target);
     const std::string name = repack_name(kernel, source);
-    const std::string at = "[" + index_names(kernel, copies.parts[i]) + "]";
+    const std::string at = "[" + index_names(copies.parts[i]) + "]";
     lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" +
                     declared(source) + ") -> " + declared(target) + where);
     lines.push_back("{ " + target.name + at + " = " + source.name + at + " }");
     lines.push_back("schedule " + name + " for simt {");
-    permute_lines(kernel, copies.parts[i], lines);
+    permute_lines(copies.parts[i], access_bytes, lines);
     lines.push_back("}");
   }
 }
@@ -446,7 +404,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                     (variant.when.empty() ? "" : " when " + conditions_text(variant.when)) + " {");
     lines.push_back(entry("name", "\"" + variant.name + "\""));
     // A permute kernel says its accesses in bytes, beside the tile (permute_lines).
-    if (!std::holds_alternative<Permute>(variant.how) && !is_chained)
+    if (!elementwise(variant) && !is_chained)
       lines.push_back(entry("accesses", accesses_text(variant.accesses)));
     cost_lines(plan.variants, variant, lines);
     if (variant.stores_operands) lines.push_back(entry("operands", "\"stored\""));
@@ -460,8 +418,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  [&](const SimtGemm& how) {
                    gemm_lines(kernel, operand_names(plan, variant, how), how, lines);
                  },
-                 [&](const Permute& how) { permute_lines(kernel, how, lines); },
-                 [&](const Copies& how) { copies_lines(kernel, how, lines); },
+                 [&](const Copies& how) { copies_lines(kernel, how, variant.access_bytes, lines); },
                  [&](const Sm80Gemm& how) {
                    gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
                               operand_names(plan, variant, how), how, lines);
@@ -475,6 +432,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  },
                  [&](const tile::Program& how) {
                    if (how.has_products()) return chained_lines(how, lines);
+                   if (how.is_elementwise()) return permute_lines(how, variant.access_bytes, lines);
                    program_lines(*split_program(variant).value_or(&how), lines);
                  },
              },

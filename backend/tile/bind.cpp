@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/tile/elementwise.h"
 #include "backend/tile/vectors.h"
 #include "backend/tile/verify.h"
 #include "frontend/algebra/claims/propositions.h"
@@ -265,6 +266,12 @@ std::vector<ElementType> partial_types(const Program& program, TileId reduction)
 }
 
 std::int64_t shared_bytes(const Program& program) {
+  if (program.is_elementwise()) {
+    std::int64_t bytes = 0;
+    for (const Tile& tile : program.tiles)
+      if (tile.shared) bytes += staged_bytes(tile.shared->layout, tile.element);
+    return bytes;
+  }
   const ColumnThreads shared = column_threads(*program.threads);
   const int blocks = program.threads->blocks();
   constexpr int barrier_bytes = 8;

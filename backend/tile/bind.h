@@ -54,7 +54,8 @@ std::optional<Bound> bind(Program program, const Distribution& threads, int acce
 // to a position holds the extreme too. Truth values are held as 0 and 1.
 std::vector<ElementType> partial_types(const Program& program, TileId reduction);
 
-// Bytes of shared memory that a block takes to join values of several warps and blocks.
+// Bytes of shared memory that a block takes to join values of several warps and blocks; of an
+// elementwise program, those of the tiles that are there.
 std::int64_t shared_bytes(const Program& program);
 
 // The extent of the tile along an axis.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend/tile/held_values.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/node_values.h"
 
 namespace lay::tile {
@@ -71,7 +72,7 @@ class Interpreter {
   sema::KernelResult run(const sema::KernelCall& asked) {
     for (part_ = 0; part_ < program_.parts; ++part_) {
       if (program_.part >= 0) values_.set(program_.part, part_);
-      block(program_.body);
+      program_.grid ? walk_grid() : block(program_.body);
     }
     sema::KernelResult result;
     for (const sema::Tensor& tensor : asked.kernel->tensors) {
@@ -197,7 +198,7 @@ class Interpreter {
         continue;
       }
       if (const auto* copy = std::get_if<Copy>(&stmt.node)) {
-        program_.tile(copy->dst).space == Space::global ? store(*copy) : load(*copy);
+        this->copy(*copy);
       } else if (const auto* map = std::get_if<Map>(&stmt.node)) {
         compute(map->out);
       } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
@@ -208,6 +209,39 @@ class Interpreter {
       }
       held_.after(stmt);
     }
+  }
+
+  // Block after block of an elementwise program, each at the tile that the order gives it.
+  void walk_grid() {
+    const Layout& order = program_.grid->order;
+    const auto extents = leaves(order.shape), strides = leaves(order.stride);
+    std::int64_t blocks = 1;
+    for (const Tuple& extent : extents) blocks *= extent.value().evaluate(call_.sizes).value();
+    for (std::int64_t number = 0; number < blocks; ++number) {
+      for (Range& axis : ranges_) axis.first = 0;
+      std::int64_t rest = number;
+      for (std::size_t i = 0; i < extents.size(); ++i) {
+        const std::int64_t extent = extents[i].value().evaluate(call_.sizes).value();
+        if (strides[i].is_basis()) {
+          Range& axis = range(strides[i].path()[0]);
+          axis.first +=
+              rest % extent * strides[i].value().evaluate(call_.sizes).value() * axis.tile;
+        }
+        rest /= extent;
+      }
+      const bool inside = std::all_of(ranges_.begin(), ranges_.end(),
+                                      [](const Range& axis) { return axis.first < axis.extent; });
+      if (inside) enter(program_.body);
+    }
+  }
+
+  // The body of the loops over the grid, where the tile lies now.
+  void enter(const Block& body) {
+    const auto* loop = std::get_if<For>(&body.front().node);
+    if (!loop) return block(body);
+    held_.enter(*loop);
+    enter(loop->body);
+    held_.leave();
   }
 
   void walk(const For& loop) {
@@ -262,6 +296,14 @@ class Interpreter {
       if (std::holds_alternative<Reduce>(stmt.node) || std::holds_alternative<Mma>(stmt.node))
         held_.after(stmt);
     held_.leave();
+  }
+
+  void copy(const Copy& copy) {
+    if (program_.tile(copy.dst).space == Space::global) return store(copy);
+    if (program_.tile(copy.src).space == Space::global) return load(copy);
+    clear(copy.dst);
+    each(program_.tile(copy.dst).axes,
+         [&] { tile(copy.dst).values[place(copy.dst)] = read(copy.src); });
   }
 
   void load(const Copy& copy) {

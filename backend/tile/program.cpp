@@ -8,6 +8,10 @@ int Distribution::threads() const {
   return static_cast<int>(size(layout.shape[0]).value());
 }
 
+int Distribution::accesses() const {
+  return static_cast<int>(size(layout.shape[1]).value()) / vector;
+}
+
 int Distribution::blocks() const {
   return layout.rank() == 3 ? static_cast<int>(size(layout.shape[2]).value()) : 1;
 }
@@ -20,6 +24,18 @@ int Distribution::values(int axis) const {
     if (here) count *= static_cast<int>(extents[i].value().value());
   }
   return count;
+}
+
+bool Program::is_elementwise() const {
+  std::size_t loops = 0;
+  bool all_over_grid = true;
+  for_each(body, [&](const Stmt& stmt) {
+    const auto* loop = std::get_if<For>(&stmt.node);
+    if (!loop) return;
+    ++loops;
+    all_over_grid = all_over_grid && loop->walk == Walk::grid;
+  });
+  return all_over_grid && loops > 0 && loops == axes.size();
 }
 
 }  // namespace lay::tile

@@ -20,11 +20,11 @@
 // holds the values of one node of the kernel; which arithmetic makes them is the kernel's DAG,
 // which the program does not repeat.
 //
-// A program is made in passes. `form` (form.h, chained_products.h) says what is computed in which
-// order; `bind` (bind.h, plan/tiles/chained_variants.h) says where and by whom: extents of tiles,
-// thread-value layouts, instructions, the elements of an access. `expand` (ir/expand/expand.h)
-// turns a bound program into the kernel IR. text/ prints and parses programs, verify.h holds them
-// to their rules, interpret.h runs them on arrays.
+// A program is made in passes. `form` (form.h, elementwise.h, chained_products.h) says what is
+// computed in which order; `bind` (bind.h, elementwise.h, plan/tiles/chained_variants.h) says where
+// and by whom: extents of tiles, thread-value layouts, shared memory, instructions, the elements of
+// an access. `expand` (ir/expand/expand.h) turns a bound program into the kernel IR. text/ prints
+// and parses programs, verify.h holds them to their rules, interpret.h runs them on arrays.
 #pragma once
 
 #include <array>
@@ -56,13 +56,45 @@ struct Axis {
 
 enum class Space { global, shared, registers };
 
-// How TMA brings a tile to shared memory, where an mma reads it: rows of `span` bytes, swizzled.
+// How the threads of a block share a tile of (rows, columns), and the blocks of a cluster; of an
+// elementwise program, a tile of all its axes.
+//
+//   ((32,4),(8,4)):((8@1,1@0),(1@1,256@1))     thread t: 8 columns from 8*(t%32), again 256 columns
+//                                             further on and so on, in row t//32
+//   (512,(8,4),4):(8@1,(1@1,16384@1),4096@1)   four blocks share a row: block b has 4096 columns
+//                                             from 4096*b of every 16384
+//
+// Threads and blocks that differ in the column only hold parts of the same rows: a reduction joins
+// them by shuffles inside a warp, through shared memory beyond it, and through that of the other
+// blocks beyond a block, always in the same order.
+struct Distribution {
+  Layout layout;  // (thread, value[, block]) -> coordinate in the tile: basis strides, an axis each
+  int vector = 1;  // values that lie side by side in memory: the first mode of the values, or 1
+  // Of an elementwise program: the axis that the first mode of the values runs along, if it has one
+  // element too; -1: none.
+  AxisId along = -1;
+
+  int threads() const;   // of a block, those that have values
+  int accesses() const;  // of a thread, `vector` values each
+  int blocks() const;    // of a cluster
+  // Values of a thread along the rows (0) or the columns (1).
+  int values(int axis) const;
+
+  friend bool operator==(const Distribution&, const Distribution&) = default;
+};
+
+// Where a tile lies in shared memory. TMA brings it there for an mma, rows of `span` bytes,
+// swizzled; or threads write it, one stage.
 struct SharedTile {
-  AnyLayout layout;          // (outer, summed) -> offset in elements, of one stage
-  int span = 128;            // bytes of a row
-  std::vector<int> order;    // the tensor's modes, fastest first
+  AnyLayout layout;        // coordinate -> offset in elements, of one stage: (outer, summed) of an
+                           // mma's, else a mode for each axis of the program, of extent 1 where
+                           // the values do not depend on the axis
+  int span = 128;          // bytes of a row
+  std::vector<int> order;  // the tensor's modes, fastest first; none where threads write it
   std::array<int, 2> box{};  // extents of one copy along (outer, summed)
   int stages = 1;            // tiles that are there or on their way at once
+
+  bool by_tma() const { return !order.empty(); }
 
   friend bool operator==(const SharedTile&, const SharedTile&) = default;
 };
@@ -76,6 +108,8 @@ struct Tile {
   sema::NodeId value = -1;  // the node whose values it holds: a load for a copy from global memory
   int assignment = -1;      // of an output in global memory: in Kernel::assignments
   std::optional<SharedTile> shared = {};  // of a tile in shared memory, once bound
+  // Of a tile in registers whose elements other threads have than those of the program say.
+  std::optional<Distribution> threads = {};
 
   friend bool operator==(const Tile&, const Tile&) = default;
 };
@@ -90,13 +124,15 @@ struct Condition {
 
   friend bool operator==(const Condition&, const Condition&) = default;
 };
-// dst <- src, one of them in global memory. Elements outside of the kernel's extents are neither
-// read nor written; in registers and shared memory they are 0. A load may have conditions: rows
-// where one of them does not hold are not read, and are 0.
+// dst <- src, one of them in global memory, or one in shared memory and the other in registers.
+// Elements outside of the kernel's extents are neither read nor written in global memory; in
+// registers and shared memory they are 0. A load may have conditions: rows where one of them does
+// not hold are not read, and are 0.
 struct Copy {
   TileId dst = -1, src = -1;
   int vector = 1;       // elements of one access; bound
-  int vector_mode = 0;  // the mode of the tensor that an access runs along; bound
+  int vector_mode = 0;  // the mode of the tensor, or of shared memory, that an access runs along;
+                        // bound
   std::vector<Condition> where = {};
 
   friend bool operator==(const Copy&, const Copy&) = default;
@@ -153,28 +189,6 @@ inline bool operator==(const For& a, const For& b) {
   return a.axis == b.axis && a.walk == b.walk && a.body == b.body;
 }
 
-// How the threads of a block share a tile of (rows, columns), and the blocks of a cluster.
-//
-//   ((32,4),(8,4)):((8@1,1@0),(1@1,256@1))     thread t: 8 columns from 8*(t%32), again 256 columns
-//                                             further on and so on, in row t//32
-//   (512,(8,4),4):(8@1,(1@1,16384@1),4096@1)   four blocks share a row: block b has 4096 columns
-//                                             from 4096*b of every 16384
-//
-// Threads and blocks that differ in the column only hold parts of the same rows: a reduction joins
-// them by shuffles inside a warp, through shared memory beyond it, and through that of the other
-// blocks beyond a block, always in the same order.
-struct Distribution {
-  Layout layout;   // (thread, value[, block]) -> (row, column) of the tile: basis strides 0 and 1
-  int vector = 1;  // values that lie side by side in memory: the first mode of the values, or 1
-
-  int threads() const;  // of a block
-  int blocks() const;   // of a cluster
-  // Values of a thread along the rows (0) or the columns (1).
-  int values(int axis) const;
-
-  friend bool operator==(const Distribution&, const Distribution&) = default;
-};
-
 // How warpgroups share the products of a program: one of them, the producer, copies tiles to shared
 // memory by TMA, the others have 64 rows each.
 struct Warpgroups {
@@ -187,13 +201,25 @@ struct Warpgroups {
   friend bool operator==(const Warpgroups&, const Warpgroups&) = default;
 };
 
+// Which blocks there are of an elementwise program.
+struct Grid {
+  Layout order;  // block -> tile, counted in tiles along each axis: basis strides; a block whose
+                 // tile lies outside of the extents does nothing
+  int threads = 256;  // of a block, of which those have work that a distribution names
+
+  friend bool operator==(const Grid&, const Grid&) = default;
+};
+
 struct Program {
   sema::KernelPtr kernel;  // indices of reductions that run over the same columns are one index
-  std::vector<Axis> axes;  // rows and columns first, then what chained products have beside them
+  // Rows and columns first, then what chained products have beside them; of an elementwise program
+  // an axis for each index of the first output, in its order.
+  std::vector<Axis> axes;
   std::vector<Tile> tiles;
   Block body;
   std::optional<Distribution> threads;   // once bound, or
   std::optional<Warpgroups> warpgroups;  // of a program with products, once bound
+  std::optional<Grid> grid;              // of an elementwise program, once bound
   int blocks_per_sm = 1;                 // promised to the register allocator
   // Columns split over the grid: a block takes every `parts`-th tile of them, and the index of the
   // outputs says which.
@@ -205,6 +231,9 @@ struct Program {
   bool is_bound() const { return threads.has_value() || warpgroups.has_value(); }
   // Returns true if the program multiplies tiles.
   bool has_products() const;
+  // Returns true if all loops are over the grid, one for each axis: a block computes the elements
+  // of one tile of the outputs, each by itself.
+  bool is_elementwise() const;
 
   // Equal programs belong to one kernel: the pointers are equal.
   friend bool operator==(const Program&, const Program&) = default;

@@ -10,6 +10,7 @@
 #include "backend/tile/held_values.h"
 #include "backend/tile/online_softmax.h"
 #include "backend/tile/text/print.h"
+#include "backend/tile/verify_elementwise.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
@@ -48,6 +49,7 @@ class Verifier {
     if (!program_.kernel) return {{"kernel", "the program has no kernel", ""}};
     ids();
     if (!problems_.empty()) return problems_;
+    elementwise_ = program_.is_elementwise();
     stores_.assign(kernel().assignments.size(), 0);
     writes_.assign(program_.tiles.size(), 0);
     free_ = sema::free_indices(kernel());
@@ -61,6 +63,8 @@ class Verifier {
     block(program_.body);
     statement_ = nullptr;
     outputs();
+    if (elementwise_)
+      std::ranges::move(verify_elementwise(program_), std::back_inserter(problems_));
     return problems_;
   }
 
@@ -146,8 +150,9 @@ class Verifier {
   }
 
   void axes() {
-    // Chained products have axes beside rows and columns.
-    if (program_.axes.size() < 2 || (program_.axes.size() > 2 && !program_.has_products()))
+    // Chained products have axes beside rows and columns; elementwise programs one for each index.
+    if (!elementwise_ &&
+        (program_.axes.size() < 2 || (program_.axes.size() > 2 && !program_.has_products())))
       problem("axes",
               "expected rows and columns, got " + std::to_string(program_.axes.size()) + " axes");
     std::set<IndexId> seen;
@@ -202,6 +207,8 @@ class Verifier {
     }
     if (each.shared && each.space != Space::shared)
       problem("tile-space", name + " lies in shared memory by its layout only");
+    if (each.threads && (each.space != Space::registers || !elementwise_))
+      problem("tile-space", name + " has threads of its own, and they hold no registers of it");
     if (each.space != Space::global) {
       if (each.assignment >= 0)
         problem("tile-output", name + " is an output, and not in global memory");
@@ -221,7 +228,8 @@ class Verifier {
   }
 
   void threads() {
-    if (!program_.threads) return;
+    if (!elementwise_ && program_.grid) problem("grid", "only elementwise programs have a grid");
+    if (!program_.threads || elementwise_) return;
     if (const auto fault = fault_of(*program_.threads, most_threads, most_blocks)) {
       can_divide_ = false;
       return problem("threads", *fault);
@@ -294,15 +302,26 @@ class Verifier {
 
   void check(const Copy& copy) {
     const Tile &to = tile(copy.dst), &from = tile(copy.src);
-    if ((to.space == Space::global) == (from.space == Space::global))
+    const bool is_near = to.space != Space::global && from.space != Space::global;
+    const bool through_shared = is_near && elementwise_ && to.space != from.space;
+    if ((to.space == Space::global) == (from.space == Space::global) && !through_shared)
       return problem("copy-space", "one of " + name(copy.dst) + " and " + name(copy.src) +
                                        " lies in global memory, the other one nearer");
-    if (to.axes != from.axes)
+    // An output of an elementwise program may take over what is the same along an axis.
+    const bool spreads = elementwise_ && to.space == Space::global;
+    if (!spreads && to.axes != from.axes)
       problem("copy-axes", name(copy.dst) + " and " + name(copy.src) + " have other axes");
     if (to.element != from.element)
       problem("copy-element", name(copy.dst) + " and " + name(copy.src) + " have other elements");
     if (to.value != from.value)
       problem("copy-value", name(copy.dst) + " and " + name(copy.src) + " hold other values");
+    if (through_shared) {
+      if (!copy.where.empty())
+        problem("condition", name(copy.src) + " is copied under a condition of its rows");
+      if (held_.tile_of(from.value) != copy.src)
+        problem("read", name(copy.src) + " is copied and not written before");
+      return write(copy.dst);
+    }
     if (from.space == Space::global) {
       if (from.assignment >= 0) problem("copy-space", name(copy.src) + " is an output");
       conditions(copy);
@@ -338,8 +357,11 @@ class Verifier {
 
   void store(const Copy& copy) {
     inside_loops(copy.dst);
-    if (held_.tile_of(tile(copy.src).value) != copy.src)
-      problem("read", name(copy.src) + " is stored and not written before");
+    // Outputs of an elementwise program, which are stored together, may have one value.
+    const bool is_there = elementwise_ ? writes_[static_cast<std::size_t>(copy.src)] > 0
+                                       : held_.tile_of(tile(copy.src).value) == copy.src;
+    if (!is_there) problem("read", name(copy.src) + " is stored and not written before");
+    nearby(copy.src);
     const int assignment = tile(copy.dst).assignment;
     if (assignment < 0) return problem("copy-space", name(copy.dst) + " is no output");
     const auto& axes = tile(copy.dst).axes;
@@ -351,8 +373,14 @@ class Verifier {
     ++stores_[static_cast<std::size_t>(assignment)];
   }
 
+  // Threads compute and store what they hold themselves, in registers.
+  void nearby(TileId id) {
+    if (tile(id).threads || (elementwise_ && tile(id).space == Space::shared))
+      problem("read", name(id) + " is read where other threads have its elements");
+  }
+
   void access(const Copy& copy) {
-    if (copy.vector == 1) return;
+    if (copy.vector == 1 || (elementwise_ && program_.threads)) return;  // verify_elementwise
     if (program_.warpgroups) return access_of_accumulators(copy);
     if (!program_.threads)
       return problem("access", "an access has several elements before the program is bound");
@@ -405,7 +433,7 @@ class Verifier {
       const auto* each = std::get_if<Copy>(&stmt.node);
       stored = stored || (each && each->src == map.out);
     });
-    if (stored && !stored_next)
+    if (stored && !stored_next && !elementwise_)
       problem("store", name(map.out) + " is stored, and not by the statement after its map");
   }
 
@@ -479,7 +507,11 @@ class Verifier {
     while (!open.empty()) {
       const NodeId id = open.back();
       open.pop_back();
-      if (!seen.insert(id).second || held_.tile_of(id) >= 0) continue;
+      if (!seen.insert(id).second) continue;
+      if (const TileId held = held_.tile_of(id); held >= 0) {
+        nearby(held);
+        continue;
+      }
       if (reduction(id)) {
         missing(id);
         continue;
@@ -531,7 +563,8 @@ class Verifier {
   std::vector<int> stores_, writes_;  // by assignment, by tile
   std::map<NodeId, TileId> written_;
   std::vector<const Reduce*> on_their_way_;  // maxima that rescale
-  bool can_divide_ = true;                   // the threads are such as the tile is divided by
+  bool elementwise_ = false;
+  bool can_divide_ = true;  // the threads are such as the tile is divided by
 };
 
 }  // namespace

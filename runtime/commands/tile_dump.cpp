@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/ir/text/print.h"
+#include "backend/tile/elementwise.h"
 #include "backend/tile/text/print.h"
 #include "frontend/source/diagnostic.h"
 #include "runtime/build/narrow.h"
@@ -62,6 +63,7 @@ void unbind(tile::Block& block) {
 
 // The program as `form` made it.
 tile::Program unbound(tile::Program program) {
+  if (program.is_elementwise()) return tile::formed_of(program);
   program.threads.reset();
   program.warpgroups.reset();
   for (tile::Tile& each : program.tiles) each.shared.reset();

@@ -244,7 +244,9 @@ TEST_CASE("plan dumps tile programs after a pass, and says where there are none 
   Folder folder;
   put(folder / "two.lay", scale +
                               "kernel total<M, N>(X: f32 (M,N):(N,1)) -> s: f32 M:1\n"
-                              "{ s[m] = sum[n](X[m,n]) }\n");
+                              "{ s[m] = sum[n](X[m,n]) }\n"
+                              "kernel product<M, K>(A: f64 (M,K), B: f64 (K,M)) -> C: f64 (M,M)\n"
+                              "{ C[m,n] = sum[k](A[m,k] * B[k,n]) }\n");
   const auto dump = [&](std::vector<std::string> more) {
     std::vector<std::string> all{"plan", "two.lay", "--dump"};
     all.insert(all.end(), more.begin(), more.end());
@@ -256,7 +258,8 @@ TEST_CASE("plan dumps tile programs after a pass, and says where there are none 
   };
   const auto formed = dump({"form"});
   CHECK(formed.code == 0);
-  holds(formed.out, "# `scale` is no tile program yet");
+  holds(formed.out, "program scale\n");
+  holds(formed.out, "# `product` is no tile program yet");
   holds(formed.out, "program total\n");
   holds(formed.out, "  for n in sequence {\n");
   const auto bound = dump({"bind", "--kernel", "total", "--variant", "streamed"});

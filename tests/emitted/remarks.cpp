@@ -40,9 +40,6 @@ void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
   for (const plan::StagedTensor& each : gemm.store->inputs)
     out << " read " << each.tma << each.along_n << each.matrices;
 }
-void describe(std::ostream& out, const plan::Permute& permute) {
-  out << "permute " << permute.vector << permute.run_axis;
-}
 void describe(std::ostream& out, const plan::Copies& copies) {
   out << "copies " << copies.parts.size();
 }
@@ -50,7 +47,11 @@ void describe(std::ostream& out, const plan::ScalarKernel&) {
   out << "scalar";
 }
 void describe(std::ostream& out, const tile::Program& program) {
-  out << "tiles " << program.threads->layout.to_string();
+  if (program.is_elementwise()) {
+    out << "permute " << program.threads->vector << program.threads->along;
+  } else {
+    out << "tiles " << program.threads->layout.to_string();
+  }
 }
 
 // Returns what decides on the text, sizes and types apart.

@@ -10,6 +10,7 @@
 #include "backend/plan/permute/permute_smem.h"
 #include "backend/plan/print.h"
 #include "backend/plan/shared_layout.h"
+#include "backend/tile/elementwise.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "tests/plan/script_calls.h"
 
@@ -87,8 +88,40 @@ plan::Plan planned(const std::string& text) {
   return plan::make_plan(script.evaluator.kernels().back());
 }
 
-const plan::Permute& how(const plan::Variant& variant) {
-  return std::get<plan::Permute>(variant.how);
+// What a variant decided, read off its program.
+struct How {
+  struct Load {
+    bool staged = false;
+    int vector = 1, along = -1, read_vector = 1;
+    tile::Distribution threads;
+    AnyLayout shared;
+  };
+  std::vector<int> tile;
+  tile::Distribution threads;
+  std::vector<Load> loads;
+  std::vector<int> stores;  // elements of an access
+};
+
+How how(const plan::Variant& variant) {
+  const tile::Program* program = plan::elementwise(variant);
+  REQUIRE(program != nullptr);
+  How made;
+  for (const tile::Axis& axis : program->axes) made.tile.push_back(axis.tile);
+  made.threads = *program->threads;
+  for (const tile::LoadWay& way : tile::loads_of(*program)) {
+    How::Load load;
+    load.staged = way.is_staged();
+    load.vector = way.load->vector;
+    load.threads = program->tile(way.load->dst).threads.value_or(made.threads);
+    load.along = load.threads.along;
+    if (load.staged) {
+      load.read_vector = way.get->vector;
+      load.shared = program->tile(way.put->dst).shared->layout;
+    }
+    made.loads.push_back(load);
+  }
+  for (const tile::Copy* store : tile::stores_of(*program)) made.stores.push_back(store->vector);
+  return made;
 }
 
 const std::string kTranspose =
@@ -148,14 +181,14 @@ TEST_CASE("a transpose goes through shared memory in the order of both sides, ve
   CHECK(plan.variants[0].name == "bytes16");
   CHECK(plan.variants[1].name == "bytes8");
   CHECK(plan.variants[2].name == "any");
-  const auto& first = how(plan.variants[0]);
+  const How first = how(plan.variants[0]);
   REQUIRE(first.loads.size() == 1);
   CHECK(first.loads[0].staged);
   CHECK(first.loads[0].vector == 4);
-  CHECK(first.loads[0].run_axis == 0);
+  CHECK(first.loads[0].along == 0);
   CHECK(first.loads[0].read_vector == 4);
-  CHECK(first.run_axis == 1);
-  CHECK(first.stores[0].vector == 4);
+  CHECK(first.threads.along == 1);
+  CHECK(first.stores[0] == 4);
   CHECK(plan.variants[0].when.size() == 2);
   CHECK(plan.variants[0].aligned.size() == 2);
   CHECK(plan.variants[2].when.empty());
@@ -169,10 +202,9 @@ TEST_CASE("what a thread reads ahead element by element has a register each") {
   REQUIRE(plan.variants.size() == 4);
   for (const plan::Variant& variant : plan.variants) {
     INFO(variant.name);
-    const auto& made = how(variant);
+    const How made = how(variant);
     REQUIRE(made.loads.at(0).staged);
-    const int registers =
-        plan::accesses_of(made.loads[0].threads) * std::max(1, made.loads[0].vector / 4);
+    const int registers = made.loads[0].threads.accesses() * std::max(1, made.loads[0].vector / 4);
     CHECK(registers <= 96);
   }
   CHECK(how(plan.variants[0]).tile == std::vector<int>{256, 256});
@@ -184,10 +216,10 @@ TEST_CASE(
   const auto plan =
       planned("kernel f<M, N>(X: f32 (M,N):(1,M+5)) -> Y: f32 (N,M):(M,1) { Y[i,j] = X[j,i] }");
   for (const plan::Variant& variant : plan.variants) {
-    const auto& made = how(variant);
-    CHECK((made.loads.empty() || made.loads[0].vector == 1 || made.stores[0].vector == 1));
+    const How made = how(variant);
+    CHECK((made.loads.empty() || made.loads[0].vector == 1 || made.stores[0] == 1));
   }
-  CHECK(how(plan.variants[0]).stores[0].vector == 4);
+  CHECK(how(plan.variants[0]).stores[0] == 4);
 }
 
 // With more elements a thread than it has registers to read them ahead.
@@ -196,9 +228,9 @@ TEST_CASE("accesses are as wide as what the conditions of a variant are about") 
       "kernel f<M, N>(X: f32 (M,N):(1,M)) -> Y: f32 (M,N):(1,M+5) { Y[i,j] = X[i,j] }\n"
       "schedule f for simt { tile = (128,64); threads = 32 }");
   for (const plan::Variant& variant : plan.variants) {
-    const auto& made = how(variant);
+    const How made = how(variant);
     CHECK(made.loads.empty());
-    CHECK(made.vector == made.stores[0].vector);
+    CHECK(made.threads.vector == made.stores[0]);
   }
 }
 
@@ -218,7 +250,7 @@ TEST_CASE("literal sizes decide how wide the accesses are") {
       planned("kernel f(X: f32 (62,50):(50,1)) -> Y: f32 (50,62):(62,1) { Y[i,j] = X[j,i] }");
   REQUIRE(odd.variants.size() == 2);  // of the widest, narrower ones would be the same
   CHECK(how(odd.variants[0]).loads[0].vector == 2);
-  CHECK(how(odd.variants[0]).stores[0].vector == 2);
+  CHECK(how(odd.variants[0]).stores[0] == 2);
   CHECK(odd.variants[0].when.empty());
 }
 
@@ -305,11 +337,11 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
   for (const auto& kernel : script.evaluator.kernels()) {
     const auto plan = plan::make_plan(kernel);
     for (const plan::Variant& variant : plan.variants) {
-      if (!std::holds_alternative<plan::Permute>(variant.how)) continue;  // rows that are gathered
-      const plan::Permute& permute = how(variant);
-      CAPTURE(kernel->name, variant.name, permute.work.to_string());
-      CHECK(once(permute.work, permute.tile));
-      for (const plan::PermuteLoad& load : permute.loads) {
+      if (!plan::elementwise(variant)) continue;  // rows that are gathered
+      const How made = how(variant);
+      CAPTURE(kernel->name, variant.name, made.threads.layout.to_string());
+      CHECK(once(made.threads.layout, made.tile));
+      for (const How::Load& load : made.loads) {
         if (!load.staged) continue;
         ++staged;
         const Layout& shared = std::holds_alternative<Layout>(load.shared)
@@ -318,8 +350,8 @@ TEST_CASE("every element of a tile has one thread, by enumeration") {
         std::vector<int> tile;
         for (int axis = 0; axis < shared.rank(); ++axis)
           tile.push_back(static_cast<int>(size(shared[axis]).value()));
-        CAPTURE(load.threads.to_string(), to_string(load.shared));
-        CHECK(once(load.threads, tile));
+        CAPTURE(load.threads.layout.to_string(), to_string(load.shared));
+        CHECK(once(load.threads.layout, tile));
         CHECK(!plan::shared_fault(tile, load.shared));
       }
     }

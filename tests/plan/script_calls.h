@@ -10,6 +10,8 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
+#include "backend/tile/elementwise.h"
+#include "backend/tile/interpret.h"
 #include "frontend/sema/kernel/field/field_call.h"
 #include "tests/language/script.h"
 #include "tests/tile/rounding.h"
@@ -66,7 +68,7 @@ inline std::int64_t longest_sum(const sema::KernelCall& call) {
 // Returns true if one of its launches adds up in another order than the reference.
 inline bool joins_sums(const plan::Variant& variant) {
   const auto* simt = std::get_if<plan::SimtGemm>(&variant.how);
-  return std::holds_alternative<tile::Program>(variant.how) ||
+  return (std::holds_alternative<tile::Program>(variant.how) && !plan::elementwise(variant)) ||
          (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
          std::any_of(variant.before.begin(), variant.before.end(), [](const auto& before) {
            return std::any_of(before->variants.begin(), before->variants.end(), joins_sums);
@@ -82,6 +84,21 @@ inline void check_in_field(const plan::Plan& plan, const plan::Variant& variant,
   CHECK(wrong->got == wrong->expected);
 }
 
+// An elementwise program gives the bits of the reference tile by tile as well, bound and unbound.
+inline void check_tiles(const plan::Variant& variant, const sema::KernelCall& call,
+                        const sema::KernelResult& expected) {
+  const tile::Program* program = plan::elementwise(variant);
+  if (!program || program->kernel != call.kernel) return;
+  for (const tile::Program& one : {*program, tile::formed_of(*program)}) {
+    const sema::KernelResult made = tile::interpret(one, call);
+    REQUIRE(made.outputs.size() == expected.outputs.size());
+    for (size_t i = 0; i < made.outputs.size(); ++i) {
+      CAPTURE(call.kernel->name, variant.name, one.is_bound(), i);
+      CHECK((*made.outputs[i].bytes == *expected.outputs[i].bytes));
+    }
+  }
+}
+
 inline sema::KernelResult checked(const sema::KernelCall& call) {
   const sema::KernelResult expected = sema::run_reference(call);
   const sema::KernelCall exact = sema::in_field(call);
@@ -94,6 +111,7 @@ inline sema::KernelResult checked(const sema::KernelCall& call) {
     for (const Predicate& p : variant.when) holds = holds && p.evaluate(call.sizes) == true;
     if (!holds) continue;
     ++ran;
+    check_tiles(variant, call, expected);
     check_in_field(plan, variant, exact, expected_in_field);
     const auto actual = outputs(plan, variant, call);
     REQUIRE(actual.size() == expected.outputs.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/ir/expand/elementwise/expand_elementwise.h"
 #include "backend/ir/expand/expander.h"
 #include "backend/ir/expand/products/expand_products.h"
 #include "backend/plan/axes.h"
@@ -289,6 +290,7 @@ std::optional<Term> Expander::speaks_for_rows() {
 
 void expand(Declared& declared, const tile::Program& program) {
   if (program.has_products()) return expand_products(declared, program);
+  if (program.is_elementwise()) return expand_elementwise(declared, {&program});
   Expander(declared, program).run();
 }
 

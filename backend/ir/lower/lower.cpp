@@ -1,5 +1,6 @@
 #include "backend/ir/lower/lower.h"
 
+#include "backend/ir/expand/elementwise/expand_elementwise.h"
 #include "backend/ir/expand/expand.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/passes.h"
@@ -19,11 +20,14 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   Kernel kernel;
   Builder builder(kernel);
   Declared declared(builder, plan, variant, options);
-  // Each family of plans has its own lowering; row reductions are tile programs and are expanded.
+  // Each family of products has its own lowering; everything else is tile programs, expanded.
   std::visit(overloaded{
                  [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
-                 [&](const plan::Permute& permute) { lower_permute(declared, permute); },
-                 [&](const plan::Copies& copies) { lower_copies(declared, copies); },
+                 [&](const plan::Copies& copies) {
+                   std::vector<const tile::Program*> parts;
+                   for (const tile::Program& part : copies.parts) parts.push_back(&part);
+                   expand_elementwise(declared, parts);
+                 },
                  [&](const plan::Sm80Gemm& gemm) { lower_sm80(declared, gemm); },
                  [&](const plan::Sm90Gemm& gemm) { lower_sm90(declared, gemm); },
                  [&](const plan::ScalarKernel& scalar) { lower_scalar(declared, scalar); },

@@ -129,8 +129,6 @@ class ElementLowering {
 Term is_extreme(sema::ReduceFunction function, Term later, Term before);
 
 void lower_gemm(Declared& declared, const plan::SimtGemm& gemm);
-void lower_permute(Declared& declared, const plan::Permute& permute);
-void lower_copies(Declared& declared, const plan::Copies& copies);
 void lower_sm80(Declared& declared, const plan::Sm80Gemm& gemm);
 void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm);
 void lower_scalar(Declared& declared, const plan::ScalarKernel& scalar);

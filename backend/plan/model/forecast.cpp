@@ -219,11 +219,10 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   return made;
 }
 
-// Tiles of a permute kernel.
-std::int64_t tiles_of(const Sized& sized, const Permute& permute) {
+// Tiles of an elementwise program.
+std::int64_t tiles_of(const Sized& sized, const tile::Program& program) {
   std::int64_t all = 1;
-  for (std::size_t i = 0; i < permute.tile.size(); ++i)
-    all *= round_up_div(sized.extent(permute.indices[i]), permute.tile[i]);
+  for (const tile::Axis& axis : program.axes) all *= round_up_div(sized(axis.extent), axis.tile);
   return all;
 }
 
@@ -281,6 +280,8 @@ Forecast of_chained(const tile::Program& program, const Prediction& prediction, 
 Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
                     const Prediction& prediction, const Sized& sized, const Target& target) {
   if (program.has_products()) return of_chained(program, prediction, sized, target);
+  if (program.is_elementwise())
+    return of_tiles(prediction, sized, tiles_of(sized, program), target);
   const tile::Axis& across = program.axis(tile::row_axis);
   const int blocks = program.threads->blocks() * program.parts;
   const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;
@@ -306,12 +307,9 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
           [&](const SimtGemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
           [&](const Sm80Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
           [&](const Sm90Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
-          [&](const Permute& how) {
-            return of_tiles(prediction, sized, tiles_of(sized, how), target);
-          },
           [&](const Copies& how) {
             std::int64_t all = 0;
-            for (const Permute& part : how.parts) all += tiles_of(sized, part);
+            for (const tile::Program& part : how.parts) all += tiles_of(sized, part);
             return of_tiles(prediction, sized, all, target);
           },
           [&](const ScalarKernel& how) {

@@ -17,6 +17,7 @@
 #include "backend/plan/sm90/sm90_banks.h"
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/tile/bind.h"
+#include "backend/tile/elementwise.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
@@ -281,28 +282,35 @@ Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const
   return result;
 }
 
-Prediction predict(const sema::Kernel& kernel, const Permute& permute) {
-  Prediction result;
-  // Registers hold elements read ahead, the elements of one access, and an address and a condition
-  // for each access to global memory.
-  int bits_held = 0, accesses = permute.accesses();
-  for (const PermuteLoad& load : permute.loads) {
-    const int element = bits(kernel.loaded(load.load).element);
-    const int count =
-        load.staged ? accesses_of(load.threads) * load.vector : permute.accesses() * permute.vector;
-    bits_held += count * element + (load.staged ? permute.vector * element : 0);
-    accesses += count / load.vector;
+namespace {
+
+// Registers hold elements read ahead, the elements of one access, and an address and a condition
+// for each access to global memory.
+Prediction predict_elementwise(const tile::Program& program, const Target& target) {
+  const sema::Kernel& kernel = *program.kernel;
+  const tile::Distribution& own = *program.threads;
+  int bits_held = 0, accesses = own.accesses();
+  for (const tile::LoadWay& way : tile::loads_of(program)) {
+    const tile::Tile& ahead = program.tile(way.load->dst);
+    const tile::Distribution& threads = ahead.threads.value_or(own);
+    const int element = bits(ahead.element), count = threads.accesses() * threads.vector;
+    bits_held += count * element + (way.is_staged() ? own.vector * element : 0);
+    accesses += count / way.load->vector;
   }
-  for (const PermuteStore& store : permute.stores) {
-    const auto target = kernel.assignments[static_cast<std::size_t>(store.assignment)].target;
-    bits_held += permute.vector * bits(kernel.tensor(target).element);
-  }
+  for (const tile::Copy* store : tile::stores_of(program))
+    bits_held += own.vector * bits(program.tile(store->dst).element);
   constexpr int access = 2, rest = 24;
+  Prediction result;
   result.registers = bits_held / 32 + access * accesses + rest;
+  result.shared_bytes = static_cast<int>(tile::shared_bytes(program));
+  result.blocks =
+      resident_blocks(program.grid->threads, result.registers, result.shared_bytes, target);
   result.global_bytes = result.cache_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.flops = 0;
   return result;
 }
+
+}  // namespace
 
 // A tile that copies fill or that is kept takes the registers of a thread's values. Registers that
 // copies filled are free again once the values computed from them are kept.
@@ -312,6 +320,7 @@ Prediction predict(const tile::Program& program, const Target& target) {
     chained.global_bytes = input_bytes(*program.kernel) + output_bytes(*program.kernel);
     return chained;
   }
+  if (program.is_elementwise()) return predict_elementwise(program, target);
   const tile::Distribution& threads = *program.threads;
   constexpr int rest = 36;  // addresses, conditions and partial results
   double copied = 0, kept = 0, along_columns = 0, joined = 0;
@@ -376,11 +385,6 @@ int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const
       static_cast<int>(target.sm_shared / (shared_bytes + target.reserved_shared));
   return std::clamp(std::min({by_registers, by_shared, target.sm_threads / threads}), 1,
                     target.sm_blocks);
-}
-
-int blocks_per_sm(const Permute& permute, int registers, std::int64_t shared_bytes,
-                  const Target& target) {
-  return resident_blocks(permute.threads, registers, shared_bytes, target);
 }
 
 }  // namespace lay::plan

@@ -14,8 +14,6 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target);
 Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target);
 Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const Target& target);
-Prediction predict(const sema::Kernel& kernel,
-                   const Permute& permute);  // shared memory and blocks apart
 Prediction predict(const tile::Program& program, const Target& target);
 
 // Clocks of an SM that one instruction takes: as many as its products do at the
@@ -27,8 +25,5 @@ int resident_blocks(int threads, int registers, std::int64_t shared_bytes, const
 
 // Blocks of an SM that the registers allow; at most as many as make 512 threads.
 int blocks_per_sm(const SimtGemm& gemm, const Target& target);
-// The same of a permute kernel, which wants as many threads as there is room for.
-int blocks_per_sm(const Permute& permute, int registers, std::int64_t shared_bytes,
-                  const Target& target);
 
 }  // namespace lay::plan

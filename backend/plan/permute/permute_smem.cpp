@@ -71,31 +71,27 @@ BankConflicts conflicts(std::string name, const Service& service) {
 
 // One way to store the tile there, and to read it.
 struct Search {
-  const Permute& permute;
   std::vector<int> tile;
   int bits;
   AccessPattern read;
 
-  Search(const Permute& r, const AffineAccess& way, int element_bits)
-      : permute(r),
-        tile(staged_tile(r.tile, way)),
+  Search(const tile::Elementwise& program, const AffineAccess& way, int element_bits)
+      : tile(staged_tile(program.tile, way)),
         bits(element_bits),
-        read(access_pattern(inside(r.work, tile), tuple_of(tile))) {}
+        read(access_pattern(inside(program.threads.layout, tile), tuple_of(tile))) {}
 
   AccessPattern write(const Layout& threads) const {
     return access_pattern(threads, tuple_of(tile));
   }
 
-  Staging with(const Layout& threads, const AnyLayout& shared, int read_vector) const {
+  Staging with(const tile::Distribution& threads, const AnyLayout& shared, int read_vector) const {
     // Counted on real addresses: the threads' accesses through the layout, bank by bank.
     const Placement where = placement_of(shared, bits);
     // Elements are written one by one, since a thread's neighbours along the input's run lie apart,
     // and read in vectors along the output's.
-    const Service in = shared_service(write(threads), where, 1),
+    const Service in = shared_service(write(threads.layout), where, 1),
                   out = shared_service(read, where, read_vector);
-    return {threads,
-            shared,
-            read_vector,
+    return {{threads, shared, read_vector},
             conflicts("write", in),
             conflicts("read", out),
             in.taken + out.taken};
@@ -130,19 +126,19 @@ Layout packed_tile(const std::vector<int>& tile, const AffineAccess& way, int ru
   return Layout(tuple_of(tile), Tuple(strides));
 }
 
-Staging stage(const Permute& permute, const AffineAccess& way, int vector, ElementType element,
-              const std::optional<AnyLayout>& asked) {
-  const Search search(permute, way, std::max(8, bits(element)));
-  const int most = std::min(permute.vector, 128 / search.bits);
-  const Sharing sharing{&way, search.tile, way.run_axis, vector, permute.threads};
+Staging stage(const tile::Elementwise& program, const AffineAccess& way, int vector,
+              ElementType element, const std::optional<AnyLayout>& asked) {
+  const Search search(program, way, std::max(8, bits(element)));
+  const int most = std::min(program.threads.vector, 128 / search.bits);
+  const Sharing sharing{&way, search.tile, way.run_axis, vector, program.grid.threads};
   const std::vector<Part> parts = parts_of(sharing);
   // The part of the tile along the output's run: interleaving lanes along it lets a warp write
   // several columns, and so meet different banks.
   const auto across = static_cast<std::size_t>(
       std::find_if(parts.begin(), parts.end(),
-                   [&](const Part& part) { return part.axis == permute.run_axis; }) -
+                   [&](const Part& part) { return part.axis == program.threads.along; }) -
       parts.begin());
-  const Layout packed = packed_tile(search.tile, way, permute.run_axis);
+  const Layout packed = packed_tile(search.tile, way, program.threads.along);
   // Side by side what fills a line of the cache first; then more, then less, down to a sector.
   // Accesses that fill a line of 128 bytes, and those that fill a sector of 32.
   const int line = 128 * 8 / (search.bits * vector), sector = std::max(1, line / 4);
@@ -159,10 +155,10 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
                           std::min<std::int64_t>(lanes / side, parts[across].extent));
       if (order.empty()) continue;
     }
-    const Layout threads = share(sharing, order);
+    const tile::Distribution threads{share(sharing, order), vector, way.run_axis};
     if (asked) {
       // A layout that was asked for keeps the threads that it was found with.
-      Staging with = search.with(threads, *asked, widest(*asked, permute.run_axis, most));
+      Staging with = search.with(threads, *asked, widest(*asked, program.threads.along, most));
       if (!best || with.wavefronts < fewest) {
         fewest = with.wavefronts;
         best = std::move(with);
@@ -173,11 +169,11 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
     }
     // Padding before swizzles: its addresses are sums.
     for (const bool swizzles : {false, true}) {
-      const int read = widest(packed, permute.run_axis, most);
+      const int read = widest(packed, program.threads.along, most);
       const auto found =
           find_layout({tuple_of(search.tile),
                        search.bits,
-                       {{"write", search.write(threads), 1}, {"read", search.read, read}},
+                       {{"write", search.write(threads.layout), 1}, {"read", search.read, read}},
                        packed,
                        swizzles,
                        !swizzles,
@@ -192,16 +188,6 @@ Staging stage(const Permute& permute, const AffineAccess& way, int vector, Eleme
     }
   }
   return *best;
-}
-
-std::int64_t staged_bytes(const AnyLayout& shared, ElementType element) {
-  // Buffers of shared memory begin at multiples of 128 bytes, as the layout of a kernel's shared
-  // memory places them.
-  constexpr std::int64_t step = 128;
-  const auto offsets = values(shared);
-  const std::int64_t bytes =
-      (*std::max_element(offsets.begin(), offsets.end()) + 1) * std::max(8, bits(element)) / 8;
-  return (bytes + step - 1) / step * step;
 }
 
 }  // namespace lay::plan

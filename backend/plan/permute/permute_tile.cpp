@@ -192,20 +192,4 @@ Layout share(const Sharing& sharing, const std::vector<Part>& parts) {
                 tuple(thread_stride, tuple(element, rest_stride)));
 }
 
-int threads_of(const Layout& thread_value) {
-  return static_cast<int>(size(thread_value[0]).value());
-}
-
-int accesses_of(const Layout& thread_value) {
-  return static_cast<int>(size(thread_value[1][1]).value());
-}
-
-int Permute::workers() const {
-  return threads_of(work);
-}
-
-int Permute::accesses() const {
-  return accesses_of(work);
-}
-
 }  // namespace lay::plan

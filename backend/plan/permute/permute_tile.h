@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "backend/plan/permute/permute.h"
 #include "backend/plan/permute/permute_form.h"
 
 namespace lay::plan {

@@ -22,7 +22,7 @@ void add_permute(Plan& plan, const PermuteForm& form, const PermuteSchedule& sch
     const std::string width = bytes > 0 ? "bytes" + std::to_string(bytes) : "any";
     if (!schedule.access_bytes)
       named.name = schedule.name.empty() ? width : schedule.name + "_" + width;
-    auto variant = plan_permute(*plan.kernel, form, facts, named, bytes, target, plan.problems);
+    auto variant = plan_permute(plan.kernel, form, facts, named, bytes, target, plan.problems);
     if (!plan.problems.empty()) return;
     // Without `accesses` a width that no access has is left to the next one.
     if (!variant && schedule.access_bytes) {

@@ -10,6 +10,7 @@
 #include "backend/plan/permute/permute_tile.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/shared_layout.h"
+#include "backend/tile/elementwise.h"
 #include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -29,10 +30,11 @@ constexpr int most_ahead = 96;  // registers of a thread for what it reads ahead
 
 class PermutePlanner {
  public:
-  PermutePlanner(const sema::Kernel& kernel, const PermuteForm& form, Facts& facts,
+  PermutePlanner(const sema::KernelPtr& kernel, const PermuteForm& form, Facts& facts,
                  const PermuteSchedule& schedule, int bytes, const Target& target,
                  std::vector<Problem>& problems)
-      : kernel_(kernel),
+      : executed_(kernel),
+        kernel_(*kernel),
         form_(form),
         known_(facts),
         facts_(facts),
@@ -42,23 +44,22 @@ class PermutePlanner {
         problems_(problems) {}
 
   std::optional<Variant> run() {
-    made_.indices = form_.indices;
-    made_.access_bytes = bytes_;
     const AffineAccess& output = form_.outputs[0];
-    made_.run_axis =
+    made_.threads.along =
         output.run_axis >= 0 ? output.run_axis : static_cast<int>(form_.indices.size()) - 1;
     shape();
     if (!check_shape()) return std::nullopt;
     choose_vectors();
     // A variant of wide accesses in which nothing is wide is the variant "any".
     const bool narrow =
-        made_.vector == 1 && std::all_of(made_.loads.begin(), made_.loads.end(),
-                                         [](const auto& l) { return l.vector == 1; });
+        made_.threads.vector == 1 && std::all_of(made_.loads.begin(), made_.loads.end(),
+                                                 [](const auto& l) { return l.vector == 1; });
     if (bytes_ > 0 && narrow) return std::nullopt;
     // Threads stand in the order of the output's memory, unless another order touches fewer sectors
     // of all tensors that are accessed in that order (permute_sectors.cpp).
-    const Sharing sharing{&output, made_.tile, made_.run_axis, made_.vector, made_.threads};
-    made_.work = share(sharing, parts_for_all(kernel_, sharing, in_order()));
+    const Sharing sharing{&output, made_.tile, made_.threads.along, made_.threads.vector,
+                          made_.grid.threads};
+    made_.threads.layout = share(sharing, parts_for_all(kernel_, sharing, in_order()));
     if (!stage_inputs() || !place_blocks()) return std::nullopt;
     return variant();
   }
@@ -70,7 +71,8 @@ class PermutePlanner {
   // Runs along another index than the outputs, so that its tile is transposed in shared memory.
   bool is_staged(const AffineAccess& way) const {
     // Y[i,j] = X[j,i] + b[i]: X is staged; b, which does not move along the run, is read as it is.
-    return way.run_axis >= 0 && way.run_axis != made_.run_axis && way.depends_on(made_.run_axis);
+    return way.run_axis >= 0 && way.run_axis != made_.threads.along &&
+           way.depends_on(made_.threads.along);
   }
   bool problem(const char* code, const char* entry, std::string message, std::string help) {
     problems_.push_back(
@@ -119,7 +121,7 @@ class PermutePlanner {
                                   : default_tile(kernel_, form_.indices, sides, run, wanted);
       // Four 16-byte accesses a thread: a power of two of threads from 64 to 512.
       const std::int64_t accesses = count() * sides[0].element_bytes / 16 / accesses_wanted;
-      made_.threads = schedule_.threads.value_or(static_cast<int>(std::clamp<std::int64_t>(
+      made_.grid.threads = schedule_.threads.value_or(static_cast<int>(std::clamp<std::int64_t>(
           static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(accesses + 1))), 64,
           512)));
       run /= 2;
@@ -139,7 +141,7 @@ class PermutePlanner {
       const std::int64_t element = element_bytes(input.way.tensor),
                          vector = std::max<std::int64_t>(1, bytes_ / element);
       const std::int64_t each = std::max<std::int64_t>(1, vector * element / register_bytes);
-      registers += elements / made_.threads / vector * each;
+      registers += elements / made_.grid.threads / vector * each;
     }
     return registers;
   }
@@ -147,13 +149,13 @@ class PermutePlanner {
   bool check_shape() {
     std::int64_t elements = 1;
     for (int extent : made_.tile) elements = std::min(elements * extent, 2 * most_elements);
-    if (elements > most_elements || elements > 256L * made_.threads) {
-      return problem(
-          "schedule-registers", "tile",
-          "no " + std::to_string(made_.threads) + " threads have registers for a tile of this size",
-          "a smaller tile");
+    if (elements > most_elements || elements > 256L * made_.grid.threads) {
+      return problem("schedule-registers", "tile",
+                     "no " + std::to_string(made_.grid.threads) +
+                         " threads have registers for a tile of this size",
+                     "a smaller tile");
     }
-    if (made_.threads > target_.block_threads) {
+    if (made_.grid.threads > target_.block_threads) {
       return problem("schedule-threads", "threads",
                      "a block has at most " + std::to_string(target_.block_threads) + " threads",
                      "fewer threads");
@@ -208,46 +210,45 @@ class PermutePlanner {
     // 16 bytes are two s64 or four f32: the fewest elements count, so that one access of each
     // tensor covers the same elements.
     for (const AffineAccess* way : direct) {
-      if (way->run_axis == made_.run_axis || is_staged(*way))
+      if (way->run_axis == made_.threads.along || is_staged(*way))
         most = std::min(most, bytes_ / element_bytes(way->tensor));
     }
     for (const AffineAccess* way : direct)
-      made_.vector = std::max(made_.vector, widest(*way, made_.run_axis, most));
-    for (std::size_t i = 0; i < form_.outputs.size(); ++i) {
-      const AffineAccess& way = form_.outputs[i];
-      const int vector = widest(way, made_.run_axis, made_.vector);
-      made_.stores.push_back({static_cast<int>(i), std::max(0, way.mode), vector});
+      made_.threads.vector =
+          std::max(made_.threads.vector, widest(*way, made_.threads.along, most));
+    for (const AffineAccess& way : form_.outputs) {
+      const int vector = widest(way, made_.threads.along, made_.threads.vector);
+      made_.stores.push_back({std::max(0, way.mode), vector});
       need(way, vector);
     }
     // Elements read ahead stay in registers until the tile is computed: elements of a thread, in 32
     // bits.
     std::int64_t ahead = 0, per_thread = 1;
     for (int extent : made_.tile) per_thread *= extent;
-    per_thread = (per_thread + made_.threads - 1) / made_.threads;
+    per_thread = (per_thread + made_.grid.threads - 1) / made_.grid.threads;
     for (const auto& input : form_.inputs) {
       const AffineAccess& way = input.way;
-      PermuteLoad load;
+      tile::ElementwiseLoad load;
       load.load = input.load;
-      load.staged = is_staged(way);
+      if (is_staged(way)) load.staged.emplace();
       // A broadcast input, X[i] in Y[i,j], is one value for a whole access: nothing to read ahead.
-      if (!load.staged && way.run_axis != made_.run_axis) continue;  // read where it is used
+      if (!load.staged && way.run_axis != made_.threads.along) continue;  // read where it is used
       if (!load.staged && !way.bare && neighbours(way.tensor) > 1) continue;
       ahead += per_thread * std::max(8, bits(tensor(way.tensor).element)) / 32;
       // Further inputs are read when the output is computed.
       if (ahead > most_ahead) break;
-      load.run_axis = way.run_axis;
       load.vector_mode = std::max(0, way.mode);
-      load.vector = widest(way, way.run_axis, load.staged ? largest_vector : made_.vector);
+      load.vector = widest(way, way.run_axis, load.staged ? largest_vector : made_.threads.vector);
       need(way, load.vector);
       made_.loads.push_back(load);
     }
     // No wider than what the variant's conditions are about: they leave out an input that is not
     // read ahead.
-    made_.vector = 1;
-    for (const PermuteStore& store : made_.stores)
-      made_.vector = std::max(made_.vector, store.vector);
-    for (const PermuteLoad& load : made_.loads)
-      if (!load.staged) made_.vector = std::max(made_.vector, load.vector);
+    made_.threads.vector = 1;
+    for (const tile::ElementwiseStore& store : made_.stores)
+      made_.threads.vector = std::max(made_.threads.vector, store.vector);
+    for (const tile::ElementwiseLoad& load : made_.loads)
+      if (!load.staged) made_.threads.vector = std::max(made_.threads.vector, load.vector);
   }
 
   // Loads of the tensor at sums of indices: those of a stencil share elements, which the cache
@@ -278,7 +279,7 @@ class PermutePlanner {
     }
     std::map<std::string, AnyLayout> first;  // of a tensor that is read at several places
     std::int64_t bytes = 0;
-    for (PermuteLoad& load : made_.loads) {
+    for (tile::ElementwiseLoad& load : made_.loads) {
       if (!load.staged) continue;
       const AffineAccess& way = way_of(load);
       const sema::Tensor& tensor = this->tensor(way.tensor);
@@ -291,7 +292,7 @@ class PermutePlanner {
         if (const auto fault = shared_fault(tile, *asked)) {
           return problem("schedule-smem", entry.c_str(),
                          "the layout " + to_string(*asked) + " of " + tensor.name + " " + *fault,
-                         "for instance " + packed_tile(tile, way, made_.run_axis).to_string());
+                         "for instance " + packed_tile(tile, way, made_.threads.along).to_string());
         }
       } else if (const auto before = first.find(tensor.name);
                  before != first.end() && !shared_fault(tile, before->second)) {
@@ -299,18 +300,15 @@ class PermutePlanner {
         asked = before->second;
       }
       const Staging staging = stage(made_, way, load.vector, tensor.element, asked);
-      first.emplace(tensor.name, staging.shared);
-      load.threads = staging.threads;
-      load.shared = staging.shared;
-      load.read_vector = staging.read_vector;
+      first.emplace(tensor.name, staging.how.shared);
+      load.staged = staging.how;
       for (const BankConflicts* access : {&staging.write, &staging.read}) {
         conflicts_.push_back(
             {access->access + " " + tensor.name, access->wavefronts, access->least});
       }
-      bytes += staged_bytes(load.shared, tensor.element);
+      bytes += tile::staged_bytes(load.staged->shared, tensor.element);
       wavefronts_ += staging.wavefronts;
     }
-    shared_bytes_ = bytes;
     if (bytes <= target_.block_shared) return true;
     return problem("schedule-shared", "tile",
                    "the tile takes " + std::to_string(bytes) +
@@ -319,23 +317,16 @@ class PermutePlanner {
                    "a smaller tile");
   }
 
-  const AffineAccess& way_of(const PermuteLoad& load) const {
+  const AffineAccess& way_of(const tile::ElementwiseLoad& load) const {
     return std::find_if(form_.inputs.begin(), form_.inputs.end(),
                         [&](const auto& i) { return i.load == load.load; })
         ->way;
   }
 
   bool place_blocks() {
-    const auto usual = default_order(kernel_, made_, form_.outputs[0]);
-    // Checked below only where the schedule says it: the usual order visits every tile once by its
-    // form.
-    made_.order = schedule_.order.value_or(usual);
-    prediction_ = predict(kernel_, made_);
-    prediction_.shared_bytes = static_cast<int>(shared_bytes_);
-    prediction_.conflicts = conflicts_;
-    // The launch bound that keeps ptxas from taking more registers than the prediction.
-    made_.blocks_per_sm = blocks_per_sm(made_, prediction_.registers, shared_bytes_, target_);
-    prediction_.blocks = made_.blocks_per_sm;
+    const auto usual = default_order(kernel_, form_.indices, made_.tile, form_.outputs[0]);
+    // Checked only where the schedule says it: the usual order visits every tile once by its form.
+    made_.grid.order = schedule_.order.value_or(usual);
     if (!schedule_.order) return true;
     const auto wrong = [&](std::string message, std::string at) {
       std::vector<std::pair<std::string, std::string>> notes;
@@ -349,17 +340,17 @@ class PermutePlanner {
                            {}});
       return false;
     };
-    const int axes = static_cast<int>(made_.indices.size());
-    const std::string text = "the rasterization " + made_.order.to_string();
-    if (!is_onto_axes(made_.order, axes)) {
+    const int axes = static_cast<int>(form_.indices.size());
+    const std::string text = "the rasterization " + made_.grid.order.to_string();
+    if (!is_onto_axes(made_.grid.order, axes)) {
       return wrong(
           text + " does not map blocks to the " + std::to_string(axes) + " coordinates of a tile",
           "");
     }
     std::vector<TileAxis> grid;
     for (std::size_t i = 0; i < made_.tile.size(); ++i)
-      grid.push_back({made_.indices[i], made_.tile[i]});
-    const auto fault = order_fault(kernel_, made_.order, grid);
+      grid.push_back({form_.indices[i], made_.tile[i]});
+    const auto fault = order_fault(kernel_, made_.grid.order, grid);
     return !fault || wrong(text + " does not visit every tile exactly once", fault->words());
   }
 
@@ -368,8 +359,13 @@ class PermutePlanner {
     result.name = schedule_.name;
     result.when = without_implied(known_, when_);
     result.aligned = aligned_;
-    result.prediction = prediction_;
-    result.how = made_;
+    tile::Program program = tile::bind_elementwise(executed_, made_);
+    result.prediction = predict(program, target_);
+    result.prediction.conflicts = conflicts_;
+    // The launch bound that keeps ptxas from taking more registers than the prediction.
+    program.blocks_per_sm = result.prediction.blocks;
+    result.how = std::move(program);
+    result.access_bytes = bytes_;
     result.notes.push_back(bound());
     if (schedule_.of_script) result.schedule = schedule_.where;
     return result;
@@ -396,6 +392,7 @@ class PermutePlanner {
 
   static constexpr int largest_vector = 16;
 
+  const sema::KernelPtr& executed_;
   const sema::Kernel& kernel_;
   const PermuteForm& form_;
   const Facts& known_;
@@ -404,43 +401,41 @@ class PermutePlanner {
   int bytes_;
   const Target& target_;
   std::vector<Problem>& problems_;
-  Permute made_;
+  tile::Elementwise made_;
   std::vector<Predicate> when_;
   std::vector<Alignment> aligned_;
   std::vector<BankConflicts> conflicts_;
-  std::int64_t shared_bytes_ = 0, wavefronts_ = 0;
-  Prediction prediction_;
+  std::int64_t wavefronts_ = 0;
 };
 
 }  // namespace
 
-std::optional<Variant> plan_permute(const sema::Kernel& kernel, const PermuteForm& form,
+std::optional<Variant> plan_permute(const sema::KernelPtr& kernel, const PermuteForm& form,
                                     Facts& facts, const PermuteSchedule& schedule, int bytes,
                                     const Target& target, std::vector<Problem>& problems) {
   return PermutePlanner(kernel, form, facts, schedule, bytes, target, problems).run();
 }
 
-Layout default_order(const sema::Kernel& kernel, const Permute& permute,
-                     const AffineAccess& output) {
+Layout default_order(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices,
+                     const std::vector<int>& tile, const AffineAccess& output) {
   std::vector<int> axes;
   const auto add = [&](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
   };
   const auto in_tile = [&](const AffineAccess::Leaf& leaf) {
     return leaf.extent.is_literal() && leaf.step.is_literal() &&
-           leaf.step.value() * leaf.extent.value() <=
-               permute.tile[static_cast<std::size_t>(leaf.axis)];
+           leaf.step.value() * leaf.extent.value() <= tile[static_cast<std::size_t>(leaf.axis)];
   };
   // Blocks go along the output's memory, fastest mode first; leaves that lie inside a tile are no
   // axis.
   for (const AffineAccess::Leaf& leaf : output.leaves) {
     if (!in_tile(leaf)) add(leaf.axis);
   }
-  for (std::size_t axis = 0; axis < permute.indices.size(); ++axis) add(static_cast<int>(axis));
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) add(static_cast<int>(axis));
   std::vector<Tuple> shape, stride;
   for (int axis : axes) {
     const auto i = static_cast<std::size_t>(axis);
-    shape.emplace_back(tiles(kernel, permute.indices[i], permute.tile[i]));
+    shape.emplace_back(tiles(kernel, indices[i], tile[i]));
     stride.push_back(Tuple::basis(1, {axis}));
   }
   if (axes.size() == 1) return Layout(shape[0], stride[0]);

@@ -17,14 +17,14 @@ namespace lay::plan {
 // Accesses of at most `bytes`; 0: of one element. Fills in what the conditions need. Nothing with a
 // problem, or where a variant of this width would be that of a narrower one. Problems:
 // "schedule-threads", "schedule-smem", "schedule-shared", "schedule-rasterization".
-std::optional<Variant> plan_permute(const sema::Kernel& kernel, const PermuteForm& form,
+std::optional<Variant> plan_permute(const sema::KernelPtr& kernel, const PermuteForm& form,
                                     Facts& facts, const PermuteSchedule& schedule, int bytes,
                                     const Target& target, std::vector<Problem>& problems);
 
 // Blocks one after the other as the outputs' memory goes on beyond a tile: what is written at a
 // time then lies close together. Row-major to tiles of 8 x 8 takes 8 % less than in the order of
 // the rows.
-Layout default_order(const sema::Kernel& kernel, const Permute& permute,
-                     const AffineAccess& output);
+Layout default_order(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices,
+                     const std::vector<int>& tile, const AffineAccess& output);
 
 }  // namespace lay::plan

@@ -33,7 +33,11 @@ class Parser {
       cursor_.expect("of");
       program_.parts = cursor_.small_integer();
     }
-    if (cursor_.accept("threads")) threads();
+    if (cursor_.accept("threads")) {
+      program_.threads = distribution();
+      if (cursor_.accept("blocks_per_sm")) program_.blocks_per_sm = cursor_.small_integer();
+    }
+    if (cursor_.accept("blocks")) grid();
     if (cursor_.accept("warpgroups")) warpgroups();
     while (cursor_.accept("tile")) tile();
     const ValueText values(program_);
@@ -122,13 +126,22 @@ class Parser {
     program_.axes.push_back(std::move(made));
   }
 
-  void threads() {
+  Distribution distribution() {
     Distribution made;
     made.layout = layouts_.plain_layout();
     cursor_.expect("vector");
     made.vector = cursor_.small_integer();
-    program_.threads = std::move(made);
-    if (cursor_.accept("blocks_per_sm")) program_.blocks_per_sm = cursor_.small_integer();
+    if (cursor_.accept("along")) made.along = find(axes_, "axis");
+    return made;
+  }
+
+  void grid() {
+    Grid made;
+    made.order = layouts_.plain_layout();
+    cursor_.expect("of");
+    made.threads = cursor_.small_integer();
+    cursor_.expect("threads");
+    program_.grid = std::move(made);
   }
 
   void warpgroups() {
@@ -151,7 +164,7 @@ class Parser {
   SharedTile shared() {
     SharedTile made;
     made.layout = layouts_.layout();
-    cursor_.expect("span");
+    if (!cursor_.accept("span")) return made;
     made.span = cursor_.small_integer();
     cursor_.expect("order");
     made.order = list([&] { return cursor_.small_integer(); });
@@ -186,6 +199,10 @@ class Parser {
       made.assignment = cursor_.small_integer();
     }
     if (cursor_.accept("as")) made.shared = shared();
+    if (cursor_.accept("by")) {
+      cursor_.expect("threads");
+      made.threads = distribution();
+    }
     program_.tiles.push_back(std::move(made));
   }
 

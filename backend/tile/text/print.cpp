@@ -12,22 +12,31 @@ std::string list(const std::vector<int>& numbers) {
   return "(" + text + ")";
 }
 
+std::string distribution_text(const Program& program, const Distribution& threads) {
+  return "threads " + threads.layout.to_string() + " vector " + std::to_string(threads.vector) +
+         (threads.along >= 0 ? " along " + program.axis(threads.along).name : "");
+}
+
 std::string threads_text(const Program& program) {
   if (const auto& groups = program.warpgroups)
     return "  warpgroups " + std::to_string(groups->consumers) + " registers " +
            list({groups->registers[0], groups->registers[1]}) + " sms " +
            std::to_string(groups->sms) + "\n";
   if (!program.threads) return "";
-  std::string text = "  threads " + program.threads->layout.to_string() + " vector " +
-                     std::to_string(program.threads->vector) + "\n";
+  std::string text = "  " + distribution_text(program, *program.threads) + "\n";
   if (program.blocks_per_sm != 1)
     text += "  blocks_per_sm " + std::to_string(program.blocks_per_sm) + "\n";
+  if (const auto& grid = program.grid)
+    text += "  blocks " + grid->order.to_string() + " of " + std::to_string(grid->threads) +
+            " threads\n";
   return text;
 }
 
 std::string shared_text(const SharedTile& shared) {
-  return " as " + to_string(shared.layout) + " span " + std::to_string(shared.span) + " order " +
-         list(shared.order) + " box " + list({shared.box[0], shared.box[1]}) + " stages " +
+  const std::string layout = " as " + to_string(shared.layout);
+  if (!shared.by_tma()) return layout;
+  return layout + " span " + std::to_string(shared.span) + " order " + list(shared.order) +
+         " box " + list({shared.box[0], shared.box[1]}) + " stages " +
          std::to_string(shared.stages);
 }
 
@@ -37,7 +46,8 @@ std::string tile_text(const Program& program, const Tile& tile) {
   return "  tile " + tile.name + ": " + std::string(element_name(tile.element)) + " (" + axes +
          ") in " + std::string(space_name(tile.space)) + " = %" + std::to_string(tile.value) +
          (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") +
-         (tile.shared ? shared_text(*tile.shared) : "") + "\n";
+         (tile.shared ? shared_text(*tile.shared) : "") +
+         (tile.threads ? " by " + distribution_text(program, *tile.threads) : "") + "\n";
 }
 
 class Printer {

@@ -21,6 +21,13 @@
 //     }
 //   }
 //
+// An elementwise program has blocks, and tiles in shared memory and threads of other tiles:
+//
+//     threads (16,(4,4)):(4@1,(1@1,1@0)) vector 4 along j
+//     blocks (ceil_div(M,64),ceil_div(N,64)):(1@1,1@0) of 256 threads
+//     tile X_ahead: f32 (i,j) in registers = %2 by threads (...):(...) vector 4 along i
+//     tile X_shared: f32 (i,j) in shared = %2 as (64,64):(65,1)
+//
 // `part p of 8` says that columns are split over the grid. `by 4`, `step 4`, `threads` and `by 8
 // along mode 1` stand in bound programs only. A `value` is a node of the kernel that tiles hold or
 // that several nodes use.
