@@ -209,6 +209,8 @@ Program formed_of(const Program& bound) {
 }
 
 std::int64_t staged_bytes(const AnyLayout& shared, ElementType element) {
+  // Buffers of shared memory begin at multiples of 128 bytes, as the layout of a kernel's shared
+  // memory places them.
   constexpr std::int64_t step = 128;
   const auto offsets = values(shared);
   const std::int64_t bytes =

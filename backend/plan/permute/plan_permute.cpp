@@ -325,7 +325,8 @@ class PermutePlanner {
 
   bool place_blocks() {
     const auto usual = default_order(kernel_, form_.indices, made_.tile, form_.outputs[0]);
-    // Checked only where the schedule says it: the usual order visits every tile once by its form.
+    // Checked below only where the schedule says it: the usual order visits every tile once by its
+    // form.
     made_.grid.order = schedule_.order.value_or(usual);
     if (!schedule_.order) return true;
     const auto wrong = [&](std::string message, std::string at) {
@@ -401,6 +402,8 @@ class PermutePlanner {
   int bytes_;
   const Target& target_;
   std::vector<Problem>& problems_;
+  // What tile::bind_elementwise is told, as it is decided: first the tile and the threads of a
+  // block, then the elements of accesses, then which thread has which element, last the order.
   tile::Elementwise made_;
   std::vector<Predicate> when_;
   std::vector<Alignment> aligned_;

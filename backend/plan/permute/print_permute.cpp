@@ -20,6 +20,7 @@ void permute_lines(const tile::Program& program, int access_bytes,
     return " along " + program.axis(threads.along).name;
   };
   const tile::Distribution& own = *program.threads;
+  // A number of bytes, or the word for accesses of one element.
   lines.push_back(entry("accesses", access_bytes > 0 ? std::to_string(access_bytes)
                                                      : "\"elements\""));
   std::string tile;
