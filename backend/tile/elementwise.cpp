@@ -135,8 +135,8 @@ class ElementwiseMaker {
       if (load == assignment.value && kernel().loaded(load).element == tensor.element)
         return held_[l];
     }
-    const TileId out = add_tile({tensor.name + "_out", tensor.element, all_axes(), Space::registers,
-                                 assignment.value, -1});
+    const TileId out = add_tile(
+        {tensor.name + "_out", tensor.element, all_axes(), Space::registers, assignment.value, -1});
     body_.push_back({Map{out}});
     return out;
   }

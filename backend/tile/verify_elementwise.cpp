@@ -100,8 +100,8 @@ class ElementwiseVerifier {
     const Tuple first = leaves(layout.stride[1]).front(), width = leaves(layout.shape[1]).front();
     const bool side_by_side =
         width.is_literal(threads.vector) && threads.along >= 0 && threads.along < axes &&
-        (threads.vector == 1 || (first.is_basis() && first.path()[0] == threads.along &&
-                                 first.value().is(1)));
+        (threads.vector == 1 ||
+         (first.is_basis() && first.path()[0] == threads.along && first.value().is(1)));
     if (!side_by_side)
       return problem("threads", what + " have no " + std::to_string(threads.vector) +
                                     " values side by side along an axis");

@@ -84,7 +84,8 @@ inline void check_in_field(const plan::Plan& plan, const plan::Variant& variant,
   CHECK(wrong->got == wrong->expected);
 }
 
-// An elementwise program gives the bits of the reference tile by tile as well, bound and unbound.
+// An elementwise program gives what the reference gives tile by tile as well, bound and unbound,
+// bit for bit.
 inline void check_tiles(const plan::Variant& variant, const sema::KernelCall& call,
                         const sema::KernelResult& expected) {
   const tile::Program* program = plan::elementwise(variant);
@@ -112,6 +113,7 @@ inline sema::KernelResult checked(const sema::KernelCall& call) {
     if (!holds) continue;
     ++ran;
     check_tiles(variant, call, expected);
+    check_tiles(variant, exact, expected_in_field);
     check_in_field(plan, variant, exact, expected_in_field);
     const auto actual = outputs(plan, variant, call);
     REQUIRE(actual.size() == expected.outputs.size());

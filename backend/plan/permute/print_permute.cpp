@@ -21,8 +21,8 @@ void permute_lines(const tile::Program& program, int access_bytes,
   };
   const tile::Distribution& own = *program.threads;
   // A number of bytes, or the word for accesses of one element.
-  lines.push_back(entry("accesses", access_bytes > 0 ? std::to_string(access_bytes)
-                                                     : "\"elements\""));
+  lines.push_back(
+      entry("accesses", access_bytes > 0 ? std::to_string(access_bytes) : "\"elements\""));
   std::string tile;
   for (const tile::Axis& axis : program.axes)
     tile += (tile.empty() ? "" : ",") + std::to_string(axis.tile);
@@ -42,11 +42,9 @@ void permute_lines(const tile::Program& program, int access_bytes,
       said.push_back(name);
     }
     const tile::Distribution& threads = ahead.threads.value_or(own);
-    lines.push_back("  // " + name + " is read " + elements(way.load->vector) + " at once" +
-                    along(threads) +
-                    (way.is_staged()
-                         ? "; (thread,value) -> " + at + ": " + threads.layout.to_string()
-                         : ""));
+    lines.push_back(
+        "  // " + name + " is read " + elements(way.load->vector) + " at once" + along(threads) +
+        (way.is_staged() ? "; (thread,value) -> " + at + ": " + threads.layout.to_string() : ""));
   }
   lines.push_back(entry("rasterization", program.grid->order.to_string()));
   for (const tile::Copy* store : tile::stores_of(program)) {

@@ -32,7 +32,8 @@ std::vector<sema::KernelPtr> all_kernels() {
   // Outputs of one value.
   kernels.push_back(kernels_in("narrowed.lay", R"(
 kernel narrowed<N>(X: s64 N:1) -> (S: s32 N:1, B: s8 N:1) { S[i] = X[i]; B[i] = X[i] }
-)").front());
+)")
+                        .front());
   return kernels;
 }
 
@@ -64,8 +65,7 @@ tile::Block& innermost(Program& program) {
 
 Copy& copy_to(Program& program, const std::string& name) {
   for (tile::Stmt& stmt : innermost(program))
-    if (auto* copy = std::get_if<Copy>(&stmt.node);
-        copy && program.tile(copy->dst).name == name)
+    if (auto* copy = std::get_if<Copy>(&stmt.node); copy && program.tile(copy->dst).name == name)
       return *copy;
   throw std::logic_error("no copy to " + name);
 }
@@ -93,7 +93,9 @@ std::vector<BrokenRule> broken_rules() {
        [](Program& p) { p.axes[0].indices.clear(); }},
       {"grid", "there are threads and no blocks", transpose, [](Program& p) { p.grid.reset(); }},
       {"grid", "there are blocks and no threads", formed_transpose,
-       [](Program& p) { p.grid = tile::Grid{Layout(1, 0), 32}; }},
+       [](Program& p) {
+         p.grid = tile::Grid{Layout(1, 0), 32};
+       }},
       {"grid", "have no tile of these axes", transpose,
        [](Program& p) { p.grid->order = Layout(4, Tuple::basis(1, {2})); }},
       {"grid", "expected at most 1024 threads of a block, got 2048", transpose,
@@ -259,8 +261,8 @@ TEST_CASE("what launches of elementwise programs cost is as the golden says") {
       std::vector<std::vector<std::byte>> memory;
       for (const sema::Tensor& tensor : kernel->tensors) {
         memory.emplace_back(static_cast<std::size_t>(bytes), std::byte{1});
-        arguments.emplace_back(interpret::Memory{memory.back().data(), bytes,
-                                                 tensor.access == sema::Access::input});
+        arguments.emplace_back(
+            interpret::Memory{memory.back().data(), bytes, tensor.access == sema::Access::input});
       }
       const ir::Kernel lowered = ir::lower(plan, variant);
       const auto report = interpret::run(lowered, arguments, {.bank_conflicts = true});
