@@ -1,6 +1,6 @@
-"""Arrays of a framework that has DLPack's C exchange API alone: python3 tests/python/exchange_test.py,
-the package on PYTHONPATH. The framework is a stand-in whose arrays are memory of the host that they
-say is a GPU's; tests/embed/gpu/package.py launches kernels on such arrays."""
+"""Arrays of a framework that has DLPack's C exchange API alone: exchange_test.py, the package on
+PYTHONPATH. The framework is a stand-in whose arrays are memory of the host that they say is a
+GPU's; tests/embed/gpu/package.py launches kernels on such arrays."""
 
 import ctypes
 import unittest
