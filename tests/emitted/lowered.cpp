@@ -6,6 +6,8 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "runtime/compile/compile.h"
+#include "tests/emitted/emitted.h"
+#include "tests/language/script.h"
 #include "tests/plan/kernels.h"
 
 namespace {
@@ -51,4 +53,22 @@ TEST_CASE("lowered kernels are emitted and compile, with everything in registers
       CHECK(made.resources.stack_bytes <= (kernel.launch.blocks_per_sm > 1 ? 64 : 0));
     }
   }
+}
+
+TEST_CASE("a tile whose sums lie in parts has no number of buffers that its stores do not use") {
+  const lay::sema::test::Script script(
+      "use atoms.sm90\n"
+      "kernel f<M, N, K>(A: bf16 (M,K), B: bf16 (N,K)) -> C: bf16 (M,N)\n"
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
+      "schedule f for sm90 { name = \"parts\"; accesses = \"vectors\"; tile = (192,40,64);\n"
+      "  mma = sm90.wgmma(n = 40, ab = bf16, acc = f32); groups = (3,1,1,1); cluster = (1,4,2) "
+      "}\n");
+  REQUIRE(script.messages == "");
+  const auto plan = lay::plan::make_plan(script.evaluator.kernels().back());
+  REQUIRE(plan.problems.empty());
+  REQUIRE(plan.variants.front().name == "parts");
+  const auto made = lay::test::emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a");
+  CHECK(made.text.find("out_slot") == std::string::npos);
+  if (lay::runtime::can_compile())
+    lay::test::check_compiled(lay::runtime::compile(made, *lay::find_target("sm_90a")));
 }

@@ -51,7 +51,8 @@ void Sm90Lowering::declare_staged() {
         b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
   }
   // Where the buffers do not divide a tile's stores the next tile does not begin with the first.
-  if (gemm_.stores() % store.buffers != 0) out_ = b_.ring(declared_.name("out"), store.buffers);
+  if (!gemm_.split && gemm_.stores() % store.buffers != 0)
+    out_ = b_.ring(declared_.name("out"), store.buffers);
 }
 
 // Its place in shared memory, and how TMA copies it.
