@@ -38,14 +38,38 @@ std::optional<sema::Lying> lying_of(const lay_tensor& given, const sema::Tensor&
   return lying;
 }
 
-// The element type of the caller's tensor is the kernel's, or raw bits of its width.
+// Returns true if the caller's tensor has bytes where the kernel's has elements of 4 bits.
+bool has_joined(const lay_tensor& given, const sema::Tensor& tensor) {
+  if (!is_half_byte(tensor.element) || !given.element) return false;
+  const auto element = parse_element(given.element);
+  return element == ElementType::u8 || element == ElementType::b8;
+}
+
+// The same memory with its elements counted: twice as many along the axis whose bytes lie side by
+// side.
+void count_elements(sema::Lying& lying, const sema::Tensor& tensor) {
+  const auto unit = std::find(lying.strides.rbegin(), lying.strides.rend(), 1);
+  if (unit == lying.strides.rend())
+    throw DiagnosticError(
+        "stride-mismatch",
+        "two elements of " + tensor.name + " share a byte, and no axis of the bytes has stride 1");
+  const auto axis = static_cast<std::size_t>(lying.strides.rend() - unit) - 1;
+  for (std::size_t i = 0; i < lying.strides.size(); ++i) {
+    std::int64_t& doubled = i == axis ? lying.shape[i] : lying.strides[i];
+    if (__builtin_mul_overflow(doubled, 2, &doubled))
+      throw Misuse{"`tensors[].shape` has more than 2^63 elements"};
+  }
+}
+
+// The element type of the caller's tensor is the kernel's, or raw bits of its width, or bytes of
+// two elements each.
 void check_element(const lay_tensor& given, const sema::Tensor& tensor) {
   require(given.element, "tensors[].element");
   const auto element = parse_element(given.element);
   if (!element) throw Misuse{"`" + std::string(given.element) + "` is no element type"};
   const bool raw = bits(*element) == bits(tensor.element) && !is_float(*element) &&
                    is_float(tensor.element) && element_name(*element)[0] != 's';
-  if (*element != tensor.element && !raw)
+  if (*element != tensor.element && !raw && !has_joined(given, tensor))
     throw DiagnosticError("argument-kind", tensor.name + " has elements of " +
                                                std::string(element_name(tensor.element)) +
                                                ", not " + given.element);
@@ -64,7 +88,10 @@ std::vector<runtime::DeviceTensor> tensors_of(const lay_launcher& launcher,
       throw Misuse{"`tensors[].size` is not sizeof(lay_tensor)"};
     runtime::DeviceTensor tensor{lying_of(tensors[i], wanted[i]),
                                  reinterpret_cast<std::uintptr_t>(tensors[i].address)};
-    if (tensor.lying) check_element(tensors[i], wanted[i]);
+    if (tensor.lying) {
+      check_element(tensors[i], wanted[i]);
+      if (has_joined(tensors[i], wanted[i])) count_elements(*tensor.lying, wanted[i]);
+    }
     all.push_back(std::move(tensor));
   }
   return all;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frontend/algebra/memory/convert.h"
 #include "liblay/objects.h"
 #include "runtime/io/value_json.h"
 
@@ -48,6 +49,11 @@ sema::Array array_of(const lay_array* array) {
     require(array->data, "array->data");
     std::memcpy(made.bytes->data(), array->data, made.bytes->size());
   }
+  // An integer of 4 bits fills its byte, sign and all.
+  for (std::int64_t i = 0; is_half_byte(*element) && i < made.size(); ++i)
+    if (saturate(*element, made.integer(i)) != made.integer(i))
+      throw Misuse{"`array->data` has " + std::to_string(made.integer(i)) + ", which is no " +
+                   array->element};
   return made;
 }
 

@@ -16,10 +16,20 @@ std::string_view accumulator_constraint(ElementType type) {
   return type == ElementType::s32 ? "+r" : "";
 }
 
-bool harmless(const std::string& instruction) {
-  return std::all_of(instruction.begin(), instruction.end(), [](char c) {
+// Returns true for words of instructions alone. Where there may be several, behind semicolons,
+// registers of operands stand in braces, and nothing else does: {$a0, $a4}.
+bool harmless(std::string instruction, bool may_be_several) {
+  constexpr std::string_view of_registers = "$ab0123456789, ";
+  for (std::size_t at = 0;
+       may_be_several && (at = instruction.find('{', at)) != std::string::npos;) {
+    const std::size_t end = instruction.find_first_not_of(of_registers, at + 1);
+    if (end == std::string::npos || instruction[end] != '}') return false;
+    instruction.erase(at, end + 1 - at);
+  }
+  return std::all_of(instruction.begin(), instruction.end(), [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view(" .,:$_-").find(c) != std::string_view::npos;
+           std::string_view(" .,:$_-").find(c) != std::string_view::npos ||
+           (c == ';' && may_be_several);
   });
 }
 
@@ -83,7 +93,8 @@ std::string Emitter::pair_register(const ir::Ref& ref, int mode, int pair) {
   const ir::Buffer& of = buffer(ref.buffer);
   const int elements = 32 / bits(of.element);
   vectors_.insert(ref.buffer.index);
-  return "*(unsigned*)&" + shifted_element(ref, mode, std::int64_t{pair} * elements).text;
+  return "*(unsigned*)&" +
+         place_at(ref.buffer, shifted_offset(ref, mode, std::int64_t{pair} * elements)).text;
 }
 
 // ldmatrix and stmatrix move 8 x 8 matrices of 16-bit elements, one 32-bit register a matrix and
@@ -184,7 +195,7 @@ std::string Emitter::descriptor(const ir::Ref& ref, bool takes_transposed) {
 // to.
 std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) {
   const bool wgmma = mma.kind == ir::MmaKind::wgmma;
-  if (atom.instruction.empty() || !harmless(atom.instruction)) {
+  if (atom.instruction.empty() || !harmless(atom.instruction, !wgmma)) {
     unsupported("the atom " + comment_text(atom.name) + ", which has no PTX instruction,");
   }
   const ElementType d_type = buffer(mma.d.buffer).element;
@@ -198,6 +209,9 @@ std::string Emitter::atom_function(const ir::MmaAtom& atom, const ir::Mma& mma) 
     const std::string letter(1, placeholder[1]);
     if (layout) {
       const OperandRegisters held = registers_of(*layout, buffer(ref.buffer).element);
+      // An instruction of several names registers: $a11 before $a1.
+      for (int i = held.count; i-- > 0;)
+        replace(text, placeholder + std::to_string(i), "%" + std::to_string(next + i));
       replace(text, placeholder, numbered(next, held.count));
       for (int i = 0; i < held.count; ++i) {
         inputs += (inputs.empty() ? "\"" : ", \"") + std::string(held.constraint) + "\"(" + letter +

@@ -29,6 +29,19 @@ std::string_view from_helper(ElementType from) {
   }
 }
 
+// The words min and max ask for two operands of one type where that has 64 bits.
+std::string bound(int value, ElementType type) {
+  return std::to_string(value) + (type == s64 ? "LL" : type == u64 ? "ULL" : "");
+}
+
+// An integer to the nearest one of a type of 4 or 8 bits.
+Code clamped(const Code& value, ElementType from, ElementType to) {
+  const int values = 1 << bits(to), lower = is_signed(to) ? -values / 2 : 0;
+  const std::string low =
+      is_signed(from) ? "max(" + value.text + ", " + bound(lower, from) + ")" : value.text;
+  return cast_to(*c_type(to), call("min", low + ", " + bound(lower + values - 1, from)));
+}
+
 // f32 to the others.
 std::optional<Code> from_f32(const Code& value, ElementType to, Helpers& helpers) {
   switch (to) {
@@ -46,6 +59,10 @@ std::optional<Code> from_f32(const Code& value, ElementType to, Helpers& helpers
       return helper_call("s8_from_f32", value, helpers);
     case u8:
       return helper_call("u8_from_f32", value, helpers);
+    case s4:
+      return clamped(helper_call("s8_from_f32", value, helpers), s8, s4);
+    case u4:
+      return clamped(helper_call("u8_from_f32", value, helpers), u8, u4);
     case s32:
       return call("__float2int_rn", value.text);
     case u32:
@@ -76,6 +93,10 @@ std::optional<Code> from_f64(const Code& value, ElementType to, Helpers& helpers
       return helper_call("s8_from_f64", value, helpers);
     case u8:
       return helper_call("u8_from_f64", value, helpers);
+    case s4:
+      return clamped(helper_call("s8_from_f64", value, helpers), s8, s4);
+    case u4:
+      return clamped(helper_call("u8_from_f64", value, helpers), u8, u4);
     case s32:
       return helper_call("s32_from_f64", value, helpers);
     case u32:
@@ -89,19 +110,8 @@ std::optional<Code> from_f64(const Code& value, ElementType to, Helpers& helpers
   }
 }
 
-// The words min and max ask for two operands of one type where that has 64 bits.
-std::string bound(int value, ElementType type) {
-  return std::to_string(value) + (type == s64 ? "LL" : type == u64 ? "ULL" : "");
-}
-
 Code integer_to_integer(const Code& value, ElementType from, ElementType to) {
-  if ((to == s8 || to == u8) && from != to) {
-    const int lower = to == s8 ? -128 : 0, upper = to == s8 ? 127 : 255;
-    const std::string low =
-        is_signed(from) ? "max(" + value.text + ", " + bound(lower, from) + ")" : value.text;
-    return cast_to(*c_type(to), call("min", low + ", " + bound(upper, from)));
-  }
-  return cast_to(*c_type(to), value);
+  return bits(to) <= 8 && from != to ? clamped(value, from, to) : cast_to(*c_type(to), value);
 }
 
 }  // namespace
@@ -130,8 +140,9 @@ std::optional<Code> converted(const Code& value, ElementType from, ElementType t
   }
   if (!is_integer(from)) return std::nullopt;
   if (is_integer(to)) return integer_to_integer(value, from, to);
-  if ((from == s8 || from == u8) && to != f64) {
-    const Code single = helper_call(from == s8 ? "f32_from_s8" : "f32_from_u8", value, helpers);
+  if (bits(from) <= 8 && to != f64) {
+    const Code single =
+        helper_call(is_signed(from) ? "f32_from_s8" : "f32_from_u8", value, helpers);
     return to == f32 ? single : from_f32(single, to, helpers);
   }
   if (to == f32) return cast_to("float", value);

@@ -20,35 +20,37 @@ void Emitter::copy(const ir::Copy& copy, const ir::PlainCopy& how, int line) {
   copy_vector(copy, how, line);
 }
 
-Code Emitter::shifted_element(const ir::Ref& ref, int mode, std::int64_t by) {
+Code Emitter::shifted_offset(const ir::Ref& ref, int mode, std::int64_t by) {
   std::vector<Code> at = coordinate(ref);
   auto& along = at.at(static_cast<std::size_t>(mode));
   along = sum(along, integer(by));
-  return name(buffer_name(ref.buffer) + "[" + offset(ref.buffer, at).text + "]");
+  return offset(ref.buffer, at);
 }
 
 void Emitter::copy_elements(const ir::Copy& copy, const ir::PlainCopy& how, int line) {
   const ElementType from = buffer(copy.src.buffer).element, to = buffer(copy.dst.buffer).element;
   for (int i = 0; i < how.vector.count; ++i) {
-    const std::string target = shifted_element(copy.dst, how.vector.dst_mode, i).text;
+    const Code target = shifted_offset(copy.dst, how.vector.dst_mode, i);
     const auto value =
-        converted(shifted_element(copy.src, how.vector.src_mode, i), from, to, helpers_);
+        converted(value_at(copy.src.buffer, shifted_offset(copy.src, how.vector.src_mode, i)), from,
+                  to, helpers_);
+    const auto stored = [&](const std::string& what) {
+      return assignment(copy.dst.buffer, target, what) + ";";
+    };
     if (!value)
       unsupported("a copy from " + std::string(element_name(from)) + " to " +
                   std::string(element_name(to)));
     if (!how.guard.predicate) {
-      out_.line(target + " = " + value->text + ";", line);
+      out_.line(stored(value->text), line);
     } else if (how.guard.zero_fill) {
       const std::string zero = to == ElementType::f32   ? "0.0f"
                                : to == ElementType::f64 ? "0.0"
                                                         : "0";
-      out_.line(target + " = " + inside(expression(how.guard.predicate), Binding::logical_or) +
-                    " ? " + value->text + " : " + zero + ";",
+      out_.line(stored(inside(expression(how.guard.predicate), Binding::logical_or) + " ? " +
+                       value->text + " : " + zero),
                 line);
     } else {
-      out_.line(
-          "if (" + expression(how.guard.predicate).text + ") " + target + " = " + value->text + ";",
-          line);
+      out_.line("if (" + expression(how.guard.predicate).text + ") " + stored(value->text), line);
     }
   }
 }
@@ -93,9 +95,9 @@ void Emitter::copy_vector(const ir::Copy& copy, const ir::PlainCopy& how, int li
   const ElementType type = buffer(copy.src.buffer).element;
   if (type != buffer(copy.dst.buffer).element)
     unsupported("a copy of several elements between types");
-  const int bytes = how.vector.count * bits(type) / 8;
-  const auto vector = vector_type(type, bytes);
-  if (!vector || bits(type) < 8)
+  const int wide = how.vector.count * bits(type);
+  const auto vector = vector_type(type, wide / 8);
+  if (!vector || wide % 8 != 0)
     unsupported("a copy of " + std::to_string(how.vector.count) + " elements of " +
                 std::string(element_name(type)));
   const bool guarded = how.guard.predicate && !how.guard.zero_fill;
@@ -129,11 +131,15 @@ void Emitter::move_vector(const ir::Copy& copy, const ir::PlainCopy& how, const 
   if (from_side_by_side) {
     out_.line("const " + std::string(vector.name) + " vector = " + loaded() + ";");
     for (int i = 0; i < how.vector.count; ++i)
-      out_.line(shifted_element(copy.dst, how.vector.dst_mode, i).text + " = " + member(i) + ";");
+      out_.line(
+          assignment(copy.dst.buffer, shifted_offset(copy.dst, how.vector.dst_mode, i), member(i)) +
+          ";");
   } else {
     out_.line(std::string(vector.name) + " vector;");
     for (int i = 0; i < how.vector.count; ++i)
-      out_.line(member(i) + " = " + shifted_element(copy.src, how.vector.src_mode, i).text + ";");
+      out_.line(member(i) + " = " +
+                place_at(copy.src.buffer, shifted_offset(copy.src, how.vector.src_mode, i)).text +
+                ";");
     out_.line(vector_access(copy.dst, vector, false) + " = " +
               (selects ? condition + "vector" + otherwise : "vector") + ";");
   }
@@ -153,7 +159,8 @@ void Emitter::copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line) {
   if (bytes != 4 && bytes != 8 && bytes != 16)
     unsupported("an asynchronous copy of " + size + " bytes");
   helpers_.names.insert(helper);
-  const std::string to = "&" + first_element(copy.dst).text, from = "&" + element(copy.src).text;
+  const std::string to = "&" + first_element(copy.dst).text,
+                    from = "&" + place_at(copy.src.buffer, offset(copy.src)).text;
   const std::string start = std::string(helper) + "(" + to + ", ";
   if (!how.guard.predicate) return out_.line(start + from + ", " + size + ");", line);
   const std::string predicate = expression(how.guard.predicate).text;
@@ -161,7 +168,7 @@ void Emitter::copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line) {
     return out_.line("if (" + predicate + ") " + start + from + ", " + size + ");", line);
   out_.open("{", line);
   out_.line("const bool inside = " + predicate + ";");
-  const std::string pointer = "const " + std::string(type_name(type)) + "*";
+  const std::string pointer = "const " + std::string(memory_name(buffer(copy.src.buffer))) + "*";
   out_.line(pointer + " const from = inside ? " + from + " : " + buffer_name(copy.src.buffer) +
             ";");
   out_.line(start + "from, inside ? " + size + " : 0);");

@@ -42,6 +42,12 @@ std::string_view Emitter::type_name(ElementType type) const {
   return *found;
 }
 
+std::string_view Emitter::memory_name(const ir::Buffer& buffer) const {
+  const auto found = memory_type(buffer.element);
+  if (!found) unsupported("the type " + std::string(element_name(buffer.element)));
+  return *found;
+}
+
 void Emitter::name_everything() {
   for (const ir::Buffer& buffer : kernel_.buffers) buffer_names_.push_back(names_.add(buffer.name));
   for (const ir::Param& param : kernel_.params) {
@@ -129,7 +135,7 @@ void Emitter::write_signature() {
     const ir::Buffer& buffer = kernel_.buffers[i];
     if (buffer.space != ir::Space::global) continue;
     parameters.emplace_back(std::string(buffer.written ? "" : "const ") +
-                                std::string(type_name(buffer.element)) + pointer + buffer_names_[i],
+                                std::string(memory_name(buffer)) + pointer + buffer_names_[i],
                             layout_text(buffer));
   }
   for (std::size_t i = 0; i < kernel_.params.size(); ++i) {
@@ -211,9 +217,10 @@ void Emitter::write_buffer(std::size_t index) {
   const ir::Buffer& buffer = kernel_.buffers[index];
   const auto extent = extent_in_elements(buffer.layout);
   if (!extent) unsupported("a buffer of unknown size");
-  const std::string type(type_name(buffer.element)), comment = ";  // " + layout_text(buffer);
+  const std::string type(memory_name(buffer)), comment = ";  // " + layout_text(buffer);
+  const std::int64_t places = is_half_byte(buffer.element) ? (*extent + 1) / 2 : *extent;
   const std::string& name = buffer_names_[index];
-  const std::string array = type + " " + name + "[" + std::to_string(*extent) + "]" + comment;
+  const std::string array = type + " " + name + "[" + std::to_string(places) + "]" + comment;
   if (buffer.space == ir::Space::registers)
     return out_.line((vectors_.contains(static_cast<int>(index)) ? "__align__(16) " : "") + array);
   if (!dynamic_shared_)

@@ -82,8 +82,12 @@ class Emitter {
   Code offset(const ir::Ref& ref, WholeBlocks blocks = WholeBlocks::inside);
   Code offset(ir::BufferId buffer, const std::vector<Code>& coordinate,
               WholeBlocks blocks = WholeBlocks::inside);
-  Code element(const ir::Ref& ref);
-  // The first element of an access of several.
+  // The element at an offset: its value, the place whose address is that of its first byte, and the
+  // assignment of a value to it. Of two elements that share a byte each is a part of the place.
+  Code value_at(ir::BufferId buffer, const Code& offset);
+  Code place_at(ir::BufferId buffer, const Code& offset);
+  std::string assignment(ir::BufferId buffer, const Code& offset, const std::string& value);
+  // The place of the first element of an access of several.
   Code first_element(const ir::Ref& ref);
   // Returns a number that divides the value, for accesses that are wide only where it is aligned.
   std::int64_t multiple_of(ir::ExprId id) const;
@@ -106,8 +110,8 @@ class Emitter {
   bool is_vector_access(const ir::Ref& ref, int mode, int count) const;
   std::string vector_access(const ir::Ref& ref, const VectorType& vector, bool is_const);
   std::vector<Code> coordinate(const ir::Ref& ref);
-  // The element `by` places further along a mode.
-  Code shifted_element(const ir::Ref& ref, int mode, std::int64_t by);
+  // The offset of the element `by` places further along a mode.
+  Code shifted_offset(const ir::Ref& ref, int mode, std::int64_t by);
 
   // atoms.cpp
   // The text of an ldmatrix or stmatrix instruction and of its operands.
@@ -178,6 +182,9 @@ class Emitter {
   // packed.cpp: a loop that converts neighbours in registers, as conversions of several at once.
   // Returns false, and writes nothing, for any other loop.
   bool convert_run(const ir::For& loop, int line);
+  // The same by a helper that converts `at_once` elements.
+  bool convert_run(const ir::For& loop, const ir::Read& read, const ir::Assign& assign,
+                   std::string_view helper, int at_once, int line);
   void branch(const ir::If& branch, int line);
   void fill(const ir::Fill& fill, int line);
   void mma(const ir::Mma& mma, int line);
@@ -194,6 +201,8 @@ class Emitter {
     return buffer_names_[static_cast<std::size_t>(id.index)];
   }
   std::string_view type_name(ElementType type) const;
+  // What the buffer is an array of.
+  std::string_view memory_name(const ir::Buffer& buffer) const;
 
   const ir::Kernel& kernel_;
   const Target& target_;

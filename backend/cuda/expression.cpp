@@ -11,6 +11,12 @@ namespace {
 // An expression is a DAG and its text a tree.
 constexpr std::size_t longest_expression = 16384;
 
+// The byte of an element of 4 bits. Offsets are not negative.
+Code halved(const Code& offset) {
+  if (offset.known) return integer(*offset.known / 2);
+  return {inside(offset, Binding::unary) + " >> 1", Binding::shift, offset.wide};
+}
+
 }  // namespace
 
 // Operands have smaller ids than what they are operands of: in the order of ids nothing recurses.
@@ -95,7 +101,7 @@ Code Emitter::make_expression(const ir::Expr& expr) {
                                 sizes_);
           },
           [&](const ir::Apply& node) { return apply(node, expr.type); },
-          [&](const ir::Read& node) { return element(node.from); },
+          [&](const ir::Read& node) { return value_at(node.from.buffer, offset(node.from)); },
       },
       expr.node);
 }
@@ -155,8 +161,23 @@ Code Emitter::offset(ir::BufferId id, const std::vector<Code>& coordinate, Whole
   return *code;
 }
 
-Code Emitter::element(const ir::Ref& ref) {
-  return name(buffer_name(ref.buffer) + "[" + offset(ref).text + "]");
+Code Emitter::value_at(ir::BufferId id, const Code& offset) {
+  const ElementType type = buffer(id).element;
+  if (!is_half_byte(type)) return place_at(id, offset);
+  const std::string_view helper = is_signed(type) ? "s4_at" : "u4_at";
+  helpers_.names.insert(helper);
+  return call(helper, buffer_name(id) + ", " + offset.text);
+}
+
+Code Emitter::place_at(ir::BufferId id, const Code& offset) {
+  return name(buffer_name(id) + "[" +
+              (is_half_byte(buffer(id).element) ? halved(offset) : offset).text + "]");
+}
+
+std::string Emitter::assignment(ir::BufferId id, const Code& offset, const std::string& value) {
+  if (!is_half_byte(buffer(id).element)) return place_at(id, offset).text + " = " + value;
+  helpers_.names.insert("set_half_byte");
+  return "set_half_byte(" + buffer_name(id) + ", " + offset.text + ", " + value + ")";
 }
 
 // Swizzled places that a loop over stages keeps in registers save 5 to 9 % of a product by
@@ -165,8 +186,8 @@ Code Emitter::element(const ir::Ref& ref) {
 Code Emitter::first_element(const ir::Ref& ref) {
   constexpr int least_threads = 128;
   const bool keeps_places = kernel_.roles.size() == 1 && kernel_.launch.threads >= least_threads;
-  return name(buffer_name(ref.buffer) + "[" +
-              offset(ref, keeps_places ? WholeBlocks::behind : WholeBlocks::inside).text + "]");
+  return place_at(ref.buffer,
+                  offset(ref, keeps_places ? WholeBlocks::behind : WholeBlocks::inside));
 }
 
 // A number that divides the expression's value (0: all do, for it is 0).

@@ -89,6 +89,24 @@ constexpr std::array helper_rows = {
   return __uint_as_float(x | 0x4b000000u) - 8388608.0f;
 }
 )"},
+    Helper{"s4_at",
+           R"(// Two to a byte, the one of even offset in the low bits.
+static __device__ __forceinline__ signed char s4_at(const unsigned char* x, long long i) {
+  return (signed char)((signed char)(x[i >> 1] << (i & 1 ? 0 : 4)) >> 4);
+}
+)"},
+    Helper{"u4_at",
+           R"(// Two to a byte, the one of even offset in the low bits.
+static __device__ __forceinline__ unsigned char u4_at(const unsigned char* x, long long i) {
+  return (unsigned char)(x[i >> 1] >> (i & 1 ? 4 : 0) & 15);
+}
+)"},
+    Helper{"set_half_byte",
+           R"(static __device__ __forceinline__ void set_half_byte(unsigned char* x, int i, int y) {
+  const int up = i & 1 ? 4 : 0;
+  x[i >> 1] = (unsigned char)((x[i >> 1] & 240 >> up) | (y & 15) << up);
+}
+)"},
     // Four at once, of bytes that lie side by side. A byte's 7 low bits behind the exponent of 2^7
     // are 128 + bits in bf16, and its sign bit behind a negative one of it is -128 or -256: their
     // sum is the number, exactly. PTX has no sum of bf16 before 9.0, but a product and a sum.
@@ -137,6 +155,77 @@ constexpr std::array helper_rows = {
   asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.y) : "r"(__byte_perm(x, 0x64646464u, 0x4342)),
       "r"(0x64006400u));
   return y;
+}
+)"},
+    // Four bits behind the exponent of 2^7, or of 2^10 in f16, are 128 or 1024 more than they are,
+    // and those of an s4 with the sign turned over 8 more again: a sum takes that away, exactly.
+    // The argument of four has 16 bits.
+    Helper{"bf16x4_from_s4x4",
+           R"(static __device__ __forceinline__ uint2 bf16x4_from_s4x4(unsigned x) {
+  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
+  uint2 y;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x43084308u),
+      "r"(0x3f803f80u), "r"(0xc308c308u));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x43084308u),
+      "r"(0x3f803f80u), "r"(0xc308c308u));
+  return y;
+}
+)"},
+    Helper{"bf16x8_from_s4x8",
+           R"(static __device__ __forceinline__ uint4 bf16x8_from_s4x8(unsigned x) {
+  const uint2 low = bf16x4_from_s4x4(x & 0xffffu), high = bf16x4_from_s4x4(x >> 16);
+  return make_uint4(low.x, low.y, high.x, high.y);
+}
+)"},
+    Helper{"bf16x4_from_u4x4",
+           R"(static __device__ __forceinline__ uint2 bf16x4_from_u4x4(unsigned x) {
+  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
+  uint2 y;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x43004300u),
+      "r"(0x3f803f80u), "r"(0xc300c300u));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x43004300u),
+      "r"(0x3f803f80u), "r"(0xc300c300u));
+  return y;
+}
+)"},
+    Helper{"bf16x8_from_u4x8",
+           R"(static __device__ __forceinline__ uint4 bf16x8_from_u4x8(unsigned x) {
+  const uint2 low = bf16x4_from_u4x4(x & 0xffffu), high = bf16x4_from_u4x4(x >> 16);
+  return make_uint4(low.x, low.y, high.x, high.y);
+}
+)"},
+    Helper{"f16x4_from_s4x4",
+           R"(static __device__ __forceinline__ uint2 f16x4_from_s4x4(unsigned x) {
+  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
+  uint2 y;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x64086408u),
+      "r"(0x64086408u));
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x64086408u),
+      "r"(0x64086408u));
+  return y;
+}
+)"},
+    Helper{"f16x8_from_s4x8",
+           R"(static __device__ __forceinline__ uint4 f16x8_from_s4x8(unsigned x) {
+  const uint2 low = f16x4_from_s4x4(x & 0xffffu), high = f16x4_from_s4x4(x >> 16);
+  return make_uint4(low.x, low.y, high.x, high.y);
+}
+)"},
+    Helper{"f16x4_from_u4x4",
+           R"(static __device__ __forceinline__ uint2 f16x4_from_u4x4(unsigned x) {
+  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
+  uint2 y;
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x64006400u),
+      "r"(0x64006400u));
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x64006400u),
+      "r"(0x64006400u));
+  return y;
+}
+)"},
+    Helper{"f16x8_from_u4x8",
+           R"(static __device__ __forceinline__ uint4 f16x8_from_u4x8(unsigned x) {
+  const uint2 low = f16x4_from_u4x4(x & 0xffffu), high = f16x4_from_u4x4(x >> 16);
+  return make_uint4(low.x, low.y, high.x, high.y);
 }
 )"},
     Helper{"s8_from_f32", R"(static __device__ __forceinline__ signed char s8_from_f32(float x) {

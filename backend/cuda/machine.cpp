@@ -120,9 +120,12 @@ void Emitter::copy(const ir::Copy& copy, const ir::RemoteStore& how, int line) {
   need(helper);
   std::string words;
   for (int i = 0; i < how.vector.count; ++i) {
-    words += ", " + bits_of(shifted_element(copy.src, how.vector.src_mode, i).text, type);
+    words +=
+        ", " +
+        bits_of(place_at(copy.src.buffer, shifted_offset(copy.src, how.vector.src_mode, i)).text,
+                type);
   }
-  out_.line(std::string(helper) + "(&" + element(copy.dst).text + ", " +
+  out_.line(std::string(helper) + "(&" + place_at(copy.dst.buffer, offset(copy.dst)).text + ", " +
                 barrier_at(how.completion.barrier, how.completion.slot) + ", " +
                 expression(how.block).text + words + ");",
             line);

@@ -9,18 +9,20 @@ namespace {
 
 using enum ElementType;
 
-constexpr int at_once = 4;  // elements
-
-// Functions that convert four neighbours at once, all exact.
+// Functions that convert several neighbours at once, all exact. Of two for the same types the one
+// of more neighbours stands first.
 struct Packed {
   ElementType from, to;
+  int at_once;  // elements
   std::string_view helper;
 };
 constexpr std::array packed{
-    Packed{s8, bf16, "bf16x4_from_s8x4"},
-    Packed{u8, bf16, "bf16x4_from_u8x4"},
-    Packed{s8, f16, "f16x4_from_s8x4"},
-    Packed{u8, f16, "f16x4_from_u8x4"},
+    Packed{s8, bf16, 4, "bf16x4_from_s8x4"}, Packed{u8, bf16, 4, "bf16x4_from_u8x4"},
+    Packed{s8, f16, 4, "f16x4_from_s8x4"},   Packed{u8, f16, 4, "f16x4_from_u8x4"},
+    Packed{s4, bf16, 8, "bf16x8_from_s4x8"}, Packed{s4, bf16, 4, "bf16x4_from_s4x4"},
+    Packed{u4, bf16, 8, "bf16x8_from_u4x8"}, Packed{u4, bf16, 4, "bf16x4_from_u4x4"},
+    Packed{s4, f16, 8, "f16x8_from_s4x8"},   Packed{s4, f16, 4, "f16x4_from_s4x4"},
+    Packed{u4, f16, 8, "f16x8_from_u4x8"},   Packed{u4, f16, 4, "f16x4_from_u4x4"},
 };
 
 // The element that casts begin with, where none of them loses a bit of an integer of 8 bits; null
@@ -47,20 +49,23 @@ bool mentions(const ir::Kernel& kernel, ir::ExprId value, ir::VarId var) {
 
 // for v: to[v,...] = cast(from[v,...]), both in registers and side by side.
 bool Emitter::convert_run(const ir::For& loop, int line) {
-  const auto first = expression(loop.begin).known, last = expression(loop.end).known;
-  if (!loop.unrolled || loop.step != 1 || !first || !last || *first % at_once != 0 ||
-      *last % at_once != 0 || *last <= *first || loop.body->size() != 1)
-    return false;
+  if (!loop.unrolled || loop.step != 1 || loop.body->size() != 1) return false;
   const auto* assign = std::get_if<ir::Assign>(&loop.body->front().node);
-  if (!assign) return false;
-  const ir::Read* read = read_under_casts(kernel_, assign->value);
+  const ir::Read* read = assign ? read_under_casts(kernel_, assign->value) : nullptr;
   if (!read) return false;
   const ElementType from = buffer(read->from.buffer).element,
                     to = buffer(assign->to.buffer).element;
-  const auto* found = std::find_if(packed.begin(), packed.end(), [&](const Packed& each) {
-    return each.from == from && each.to == to;
+  return std::any_of(packed.begin(), packed.end(), [&](const Packed& each) {
+    return each.from == from && each.to == to &&
+           convert_run(loop, *read, *assign, each.helper, each.at_once, line);
   });
-  if (found == packed.end()) return false;
+}
+
+bool Emitter::convert_run(const ir::For& loop, const ir::Read& read, const ir::Assign& assign,
+                          std::string_view helper, int at_once, int line) {
+  const auto first = expression(loop.begin).known, last = expression(loop.end).known;
+  if (!first || !last || *first % at_once != 0 || *last % at_once != 0 || *last <= *first)
+    return false;
   const std::int64_t before = var_multiples_[loop.var.index];
   var_multiples_[loop.var.index] = at_once;
   // The variable, or a sum of it and what it does not change.
@@ -82,19 +87,27 @@ bool Emitter::convert_run(const ir::For& loop, int line) {
       if (mentions(kernel_, ref.coordinate[i], loop.var)) return false;
     return is_vector_access(ref, 0, at_once);
   };
-  if (!runs_along(read->from) || !runs_along(assign->to)) {
+  if (!runs_along(read.from) || !runs_along(assign.to)) {
     var_multiples_[loop.var.index] = before;
     return false;
   }
-  helpers_.names.insert(found->helper);
-  const auto source = vector_type(from, at_once), target = vector_type(to, 2 * at_once);
+  helpers_.names.insert(helper);
+  // The conversions of eight are made of those of four.
+  for (const Packed& each : packed)
+    if (each.from == buffer(read.from.buffer).element &&
+        each.to == buffer(assign.to.buffer).element && each.at_once < at_once)
+      helpers_.names.insert(each.helper);
+  const auto vector = [&](const ir::Ref& ref) {
+    const ElementType type = buffer(ref.buffer).element;
+    return *vector_type(type, at_once * bits(type) / 8);
+  };
   const std::string& var = declare(loop.var);
   out_.line("#pragma unroll", line);
   out_.open("for (int " + var + " = " + std::to_string(*first) + "; " + var + " < " +
                 std::to_string(*last) + "; " + var + " += " + std::to_string(at_once) + ") {",
             line);
-  out_.line(vector_access(assign->to, *target, false) + " = " + std::string(found->helper) + "(" +
-                vector_access(read->from, *source, true) + ");",
+  out_.line(vector_access(assign.to, vector(assign.to), false) + " = " + std::string(helper) + "(" +
+                vector_access(read.from, vector(read.from), true) + ");",
             line);
   names_.release(var);
   in_scope_.pop_back();

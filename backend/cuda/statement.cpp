@@ -53,7 +53,8 @@ void Emitter::statement(const ir::Stmt& statement) {
           [&](const ir::Let& let) { define(let.var, let.value, expression(let.value).text, line); },
           [&](const ir::Shuffle& node) { shuffle(node, line); },
           [&](const ir::Assign& assign) {
-            out_.line(element(assign.to).text + " = " + expression(assign.value).text + ";", line);
+            const std::string value = expression(assign.value).text;
+            out_.line(assignment(assign.to.buffer, offset(assign.to), value) + ";", line);
           },
           [&](const ir::Fill& node) { fill(node, line); },
           [&](const ir::Copy& node) { copy(node, line); },
@@ -125,6 +126,7 @@ void Emitter::fill(const ir::Fill& fill, int line) {
   if (!extent) unsupported("the layout of " + comment_text(buffer(fill.buffer).name));
   const std::string& target = buffer_name(fill.buffer);
   const std::string value = expression(fill.value).text;
+  if (is_half_byte(buffer(fill.buffer).element)) unsupported("a fill of half bytes");
   check_unrolled(*extent);
   if (*extent == 1) return out_.line(target + "[0] = " + value + ";", line);
   out_.line("#pragma unroll", line);

@@ -22,6 +22,8 @@ std::string shortest(T value) {
 
 bool is_integer(ElementType type) {
   switch (type) {
+    case s4:
+    case u4:
     case s8:
     case u8:
     case s16:
@@ -40,10 +42,12 @@ std::optional<std::string_view> c_type(ElementType type) {
   switch (type) {
     case pred:
       return "bool";
+    case s4:
     case s8:
       return "signed char";
     case e4m3:
     case e5m2:
+    case u4:
     case u8:
     case b8:
       return "unsigned char";
@@ -74,9 +78,15 @@ std::optional<std::string_view> c_type(ElementType type) {
   }
 }
 
+std::optional<std::string_view> memory_type(ElementType type) {
+  return is_half_byte(type) && c_type(type) ? "unsigned char" : c_type(type);
+}
+
 std::optional<VectorType> vector_type(ElementType type, int bytes) {
   const bool is_single = type == f32 || type == tf32;
   switch (bytes) {
+    case 1:
+      return VectorType{"unsigned char", "0", u8};
     case 2:
       return VectorType{"unsigned short", "0", u16};
     case 4:

@@ -22,9 +22,12 @@ namespace lay::cuda {
 
 bool is_integer(ElementType type);
 
-// How an element is held: "float", "long long", "unsigned short". Nothing for types of less than 8
-// bits.
+// How a value is held: "float", "long long", "unsigned short"; an integer of 4 bits as one of 8.
+// Nothing for other types of less than 8 bits.
 std::optional<std::string_view> c_type(ElementType type);
+
+// What an array of such elements is made of: the same, and bytes where two elements share one.
+std::optional<std::string_view> memory_type(ElementType type);
 
 // The built-in type that moves `bytes` bytes of such elements at once: "float4", "double2",
 // "uint2"; and its zero.
@@ -52,8 +55,8 @@ std::string helper_definitions(const Helpers& helpers);
 // The one that needs the latest GPU; null for none.
 const Helper* most_demanding(const Helpers& helpers);
 
-// The value converted: to nearest even, saturating to 8-bit types. Nothing if it cannot be said
-// yet.
+// The value converted: to nearest even, saturating to types of up to 8 bits. Nothing if it cannot
+// be said yet.
 std::optional<Code> converted(const Code& value, ElementType from, ElementType to,
                               Helpers& helpers);
 

@@ -50,7 +50,7 @@ void put(Bits* to, Bits bits) {
 
 // The wavefronts or sectors of an access, where they are counted.
 void count_access(Warp& warp, const Instruction& at, const Access& access,
-                  const std::int64_t* offset, int bytes) {
+                  const std::int64_t* offset, int count) {
   if (!warp.program->bank_conflicts || at.value < 0) return;
   const auto& counted = warp.program->banks;
   auto entry = static_cast<std::size_t>(at.value);
@@ -62,8 +62,9 @@ void count_access(Warp& warp, const Instruction& at, const Access& access,
   std::array<std::int64_t, kLanes> address;
   address.fill(-1);
   for_each_lane(warp.mask, [&](int i) {
-    address[static_cast<std::size_t>(i)] = start + offset[i] * plan.bytes;
+    address[static_cast<std::size_t>(i)] = start + offset[i] * plan.bits / 8;
   });
+  const int bytes = static_cast<int>(plan.bytes(count));
   BankConflicts& sum = warp.block->banks[entry];
   sum.accesses += 1;
   const auto add = [&](int taken, int least) {
@@ -89,7 +90,7 @@ void load_memory(Warp& warp, const Instruction& at) {
   offsets(warp, at, access, {}, offset);
   note_read(warp, at, access, offset, 1);
   const BufferPlan& plan = plan_of(warp, access);
-  count_access(warp, at, access, offset, plan.bytes);
+  count_access(warp, at, access, offset, 1);
   const auto* from = memory<typename C::Bits>(warp, plan);
   auto* dst = as<typename C::Value>(warp.slots[at.dst]);
   for_each_lane(warp.mask, [&](int i) { dst[i] = C::decode(take(from + offset[i])); });
@@ -102,7 +103,7 @@ void store_memory(Warp& warp, const Instruction& at) {
   offsets(warp, at, access, {}, offset);
   note_write(warp, at, access, offset, 1);
   const BufferPlan& plan = plan_of(warp, access);
-  count_access(warp, at, access, offset, plan.bytes);
+  count_access(warp, at, access, offset, 1);
   auto* to = memory<typename C::Bits>(warp, plan);
   const auto* value = as<typename C::Value>(warp.slots[at.a]);
   for_each_lane(warp.mask, [&](int i) { put(to + offset[i], C::encode(value[i])); });
@@ -265,11 +266,11 @@ void check_alignment(Warp& warp, const Instruction& at, const Access& access,
     Fault details;
     details.buffer = warp.program->kernel->buffers[access.buffer].name;
     details.coordinate = coordinate_of(warp, access, lane);
-    const int bytes = plan_of(warp, access).bytes;
+    const BufferPlan& plan = plan_of(warp, access);
+    const std::string bytes = std::to_string(plan.bytes(count));
     stop(warp, at, Mask{1} << lane, FaultCode::misaligned,
-         "a vector of " + std::to_string(count * bytes) + " bytes of `" + details.buffer +
-             "` starts at byte " + std::to_string(offset[lane] * bytes) +
-             ", expected a multiple of " + std::to_string(count * bytes),
+         "a vector of " + bytes + " bytes of `" + details.buffer + "` starts at byte " +
+             std::to_string(offset[lane] * plan.bits / 8) + ", expected a multiple of " + bytes,
          details);
   });
 }
@@ -284,7 +285,7 @@ std::byte* vector_address(Warp& warp, const Instruction& at, const Access& acces
     note_read(warp, at, access, offset, run.count);
   }
   const BufferPlan& plan = plan_of(warp, access);
-  count_access(warp, at, access, offset, run.count * plan.bytes);
+  count_access(warp, at, access, offset, run.count);
   return address(warp, plan);
 }
 

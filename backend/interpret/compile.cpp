@@ -17,6 +17,10 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
                   ExpressionCompiler& expr) {
   int global = 0;
   std::int64_t device_bytes = 0;  // of shared memory
+  const bool as_on_device =
+      program.arithmetic == Arithmetic::ieee &&
+      std::none_of(program.kernel->buffers.begin(), program.kernel->buffers.end(),
+                   [](const ir::Buffer& each) { return is_half_byte(each.element); });
   for (const ir::Buffer& buffer : program.kernel->buffers) {
     BufferPlan plan;
     plan.space = buffer.space;
@@ -27,8 +31,9 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
                                               std::string(element_name(buffer.element)) +
                                               " are not executed on the host");
     }
-    plan.bytes = std::max(1, bits(buffer.element) / 8);
-    plan.cell = program.arithmetic == Arithmetic::field ? field_cell : plan.bytes;
+    plan.bits = buffer.element == ElementType::pred ? 8 : bits(buffer.element);
+    plan.cell =
+        program.arithmetic == Arithmetic::field ? field_cell : static_cast<int>(plan.bytes(1));
     auto placed = place(buffer.layout, sizes);
     if (!placed) {
       expr.refuse(FaultCode::unsupported, "the layout of `" + buffer.name + "`, " +
@@ -50,8 +55,7 @@ void plan_buffers(Program& program, const Binding& sizes, const Options& options
     } else {
       const std::int64_t unit = std::max<std::int64_t>(128, buffer.alignment);
       plan.start = (device_bytes + unit - 1) / unit * unit;
-      device_bytes = plan.start + elements * plan.bytes;
-      const bool as_on_device = program.arithmetic == Arithmetic::ieee;
+      device_bytes = plan.start + plan.bytes(elements);
       plan.place = as_on_device ? plan.start : program.shared_bytes;
       plan.shadow = program.shared_elements;
       program.shared_bytes = plan.place + elements * plan.cell;

@@ -59,8 +59,8 @@ struct Placement {
 struct BufferPlan {
   ir::Space space{};
   ElementType element{};
-  int bytes = 4;  // of an element
-  int cell = 4;   // bytes of an element on the host: the same, in field mode 8
+  int bits = 32;  // of an element, on the device
+  int cell = 4;   // bytes of an element on the host: as many, 1 of 4 bits; in field mode 8
   Placement placement;
   // Shared: byte offset in the block's memory on the device; what swizzles and banks go by.
   std::int64_t start = 0;
@@ -72,6 +72,9 @@ struct BufferPlan {
   int global = -1;  // index among the global buffers
   // Registers that wgmma reads an operand from.
   bool fragments = false;
+
+  // The bytes of that many elements, begun ones included.
+  std::int64_t bytes(std::int64_t elements) const { return (elements * bits + 7) / 8; }
 };
 
 // buffer[coordinate]: the slots of the coordinates of modes first_mode, first_mode + 1, ...

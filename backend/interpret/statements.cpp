@@ -174,7 +174,10 @@ void Statements::compile(const ir::Copy& copy, const ir::MatrixStore& how) {
 void Statements::copy_matrices(const ir::Copy& copy, const ir::CopyVector& vector,
                                const ir::Ref& shared, bool load, bool transpose) {
   const BufferPlan& in_memory = program_.buffers[shared.buffer.index];
-  const Handler run = matrix::copy(in_memory.bytes, in_memory.cell, load, transpose);
+  const Handler run =
+      is_half_byte(in_memory.element)
+          ? nullptr
+          : matrix::copy(static_cast<int>(in_memory.bytes(1)), in_memory.cell, load, transpose);
   if (run == nullptr) return static_cast<void>(emit(control::unsupported));
   CopyPlan plan = copy_plan(copy, vector);
   Instruction made{.run = run, .detail = static_cast<int>(program_.copies.size())};

@@ -89,7 +89,8 @@ struct Param {
 enum class Space { global, shared, registers };
 
 // A piece of memory with a layout from coordinate to element offset. Global buffers are pointer
-// parameters, in order.
+// parameters, in order. Elements of 4 bits lie two to a byte. What writes them to memory writes
+// whole bytes: two threads with one element each would race for the byte.
 struct Buffer {
   std::string name;
   Space space = Space::registers;
@@ -338,7 +339,8 @@ struct MmaAtom {
   std::optional<Layout> a, b;  // none: from shared memory
   // The PTX instruction, with $d, $a and $b for the operands and, in a wgmma, $scale for the
   // predicate that is false where d = a * b, and $trans_a and $trans_b for whether an operand in
-  // shared memory is MN-major; without them it is K-major. Empty: it cannot be emitted.
+  // shared memory is MN-major; without them it is K-major. Several, behind semicolons, name the
+  // registers of operands, $a0. Empty: it cannot be emitted.
   std::string instruction;
 };
 

@@ -83,7 +83,7 @@ std::optional<Wish> plan_operand(const SimtGemm& gemm, const sema::Kernel& kerne
     const auto index = bare_index(kernel, load.coordinate[i]);
     if (index == (copy.along_k ? gemm.k : copy.outer)) copy.vector_mode = static_cast<int>(i);
   }
-  const int bytes = bits(tensor.element) / 8;
+  const int bytes = tensor.element_bytes();
   // Halves until the threads can share the tile and the strides allow it for some sizes.
   for (int vector = can ? widest_access / bytes : 1; vector >= 1; vector /= 2) {
     auto threads = share({outer_tile, gemm.tile[2], copy.along_k, vector, gemm.producer_threads()});

@@ -1,5 +1,6 @@
 #include "backend/plan/fragment.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "backend/plan/axes.h"
@@ -108,15 +109,16 @@ void read_together(Fragment& fragment, int element_bits) {
   // The longest run wins. It begins at a multiple of its length in the atom, in the tile as well,
   // whose atoms begin at multiples of theirs, and in shared memory, whose swizzles move 16 bytes.
   const auto all = static_cast<std::size_t>(fragment.values());
-  for (std::size_t count = 2; count * static_cast<std::size_t>(element_bits) <= 64; count *= 2)
+  for (std::size_t count = 2; count * static_cast<std::size_t>(element_bits) <= 8 * row_bytes;
+       count *= 2)
     if (all % count == 0 && holds(count)) fragment.together = static_cast<int>(count);
 }
 
 Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::array<int, 2> tile,
                      std::array<int, 2> atom, int element_bits) {
   const bool matrices = fragment.matrices > 0;
-  WorstAccess worst(shared, tile[0], element_bits / 8,
-                    matrices ? row_bytes : fragment.together * element_bits / 8);
+  WorstAccess worst(shared, tile[0], element_bits,
+                    matrices ? row_bytes : std::max(1, fragment.together * element_bits / 8));
   const Layout& from = matrices ? fragment.rows : fragment.held;
   const auto outer = values(along(from, 0)), k = values(along(from, 1));
   const std::size_t together = std::min<std::size_t>(outer.size(), lanes);  // lanes that name a row

@@ -31,7 +31,7 @@ Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool alo
                        int element_bits);
 
 // Lets one read bring as many values as lie side by side in rows of shared memory for every lane,
-// of 8 bytes at most: of bytes along k two for m16n8k16. Where ldmatrix reads them, nothing.
+// of 16 bytes at most: of bytes along k two for m16n8k16. Where ldmatrix reads them, nothing.
 void read_together(Fragment& fragment, int element_bits);
 
 // The worst read of a warp where a tile of that extent along (outer, k) lies as `shared` says.

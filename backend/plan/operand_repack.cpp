@@ -57,7 +57,9 @@ Factor factor_of(const sema::Kernel& kernel, sema::NodeId node, sema::IndexId ou
   made.open = conditions.when;
   constexpr int least_modes = 2, most_modes = 5;  // of a tensor that TMA takes
   const int rank = tensor.layout.rank();
-  made.copyable = tensor.access == sema::Access::input && rank >= least_modes && rank <= most_modes;
+  // A repack is written element by element, and whole bytes.
+  made.copyable = tensor.access == sema::Access::input && rank >= least_modes &&
+                  rank <= most_modes && !is_half_byte(tensor.element);
   const int unit = tile::unit_mode(facts, tensor.layout);
   const bool runs_outside = unit >= 0 && index_at(unit) == outer;
   made.transposed = runs_outside && !takes_outer;

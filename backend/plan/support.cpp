@@ -61,15 +61,29 @@ void check_order(const sema::Kernel& kernel, std::vector<Problem>& problems) {
 
 void check_types(const sema::Kernel& kernel, std::vector<Problem>& problems) {
   using enum ElementType;
-  constexpr ElementType known[] = {f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32, s64};
+  constexpr ElementType known[] = {f16, bf16, tf32, e4m3, e5m2, f32, f64,
+                                   s8,  u8,   s32,  u32,  s64,  s4,  u4};
   for (const sema::Tensor& tensor : kernel.tensors) {
     if (std::find(std::begin(known), std::end(known), tensor.element) == std::end(known)) {
       unsupported("no kernel on arrays of " + std::string(element_name(tensor.element)) + " yet",
                   tensor.where,
-                  "f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32 and s64 are supported",
+                  "f16, bf16, tf32, e4m3, e5m2, f32, f64, s8, u8, s32, u32 and s64 are supported, "
+                  "and s4 and u4 of inputs",
+                  problems);
+    } else if (is_half_byte(tensor.element) && tensor.access != sema::Access::input) {
+      const std::string name(element_name(tensor.element));
+      unsupported("two elements of " + name + " share a byte, and the threads that write " +
+                      tensor.name + " would race for it",
+                  tensor.where,
+                  "an output of " + std::string(is_signed(tensor.element) ? "s8" : "u8") + "; " +
+                      name + " is for inputs",
                   problems);
     }
   }
+  for (const sema::Scalar& scalar : kernel.scalars)
+    if (is_half_byte(scalar.type))
+      unsupported("no scalar of " + std::string(element_name(scalar.type)), scalar.where,
+                  "a scalar of s32", problems);
 }
 
 // The size of the expression as a tree, in which a shared part counts at each use.

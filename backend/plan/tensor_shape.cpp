@@ -85,6 +85,13 @@ bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& de
                         ", and " + at.target.name + " has " + capability_text(at.target.capability),
                     {{"help", "an atom that the GPU has, or a schedule for a newer one"}});
   }
+  // No GPU from compute capability 9.0 on multiplies elements of 4 bits.
+  if (bits(atom.a_type) < 8 || bits(atom.b_type) < 8) {
+    return at.wrong("unsupported", "mma",
+                    atom.name + " multiplies elements of " + text(atom.a_type) +
+                        ", which share bytes, and a kernel takes none that does",
+                    {{"help", "an atom of 16 bits, to which elements of 4 bits are converted"}});
+  }
   const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
                     sum = kernel.node(form.contraction).type;
   // Scaled integers are summed as such within a group: |products| of 8 bits are at most 2^16, and

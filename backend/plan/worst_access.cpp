@@ -5,10 +5,10 @@
 
 namespace lay::plan {
 
-WorstAccess::WorstAccess(const AnyLayout& shared, int outer, int element_bytes, int access_bytes)
+WorstAccess::WorstAccess(const AnyLayout& shared, int outer, int element_bits, int access_bytes)
     : offsets_(values(shared)),
       outer_(outer),
-      element_bytes_(element_bytes),
+      element_bits_(element_bits),
       access_bytes_(access_bytes) {}
 
 void WorstAccess::count(const std::array<std::array<std::int64_t, 2>, lanes>& at,
@@ -18,7 +18,7 @@ void WorstAccess::count(const std::array<std::array<std::int64_t, 2>, lanes>& at
   addresses.fill(-1);
   for (std::size_t lane = 0; lane < count; ++lane) {
     addresses[lane] =
-        offsets_[static_cast<std::size_t>(at[lane][0] + outer_ * at[lane][1])] * element_bytes_;
+        offsets_[static_cast<std::size_t>(at[lane][0] + outer_ * at[lane][1])] * element_bits_ / 8;
   }
   const Wavefronts taken = wavefronts(addresses, access_bytes_);
   // The worst is the access that loses most, not the one that takes most: wide ones take more

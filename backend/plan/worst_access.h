@@ -19,7 +19,7 @@ class WorstAccess {
   static constexpr int lanes = 32;
 
   // `shared`: (outer, k) -> offset in elements, of a tile of `outer` rows.
-  WorstAccess(const AnyLayout& shared, int outer, int element_bytes, int access_bytes);
+  WorstAccess(const AnyLayout& shared, int outer, int element_bits, int access_bytes);
 
   // An access whose first `count` lanes begin at these (outer, k).
   void count(const std::array<std::array<std::int64_t, 2>, lanes>& at, std::size_t count = lanes);
@@ -28,7 +28,7 @@ class WorstAccess {
  private:
   std::vector<std::int64_t> offsets_;
   std::int64_t outer_;
-  int element_bytes_, access_bytes_;
+  int element_bits_, access_bytes_;
   Wavefront worst_;
 };
 

@@ -103,6 +103,8 @@ class _Shapes:
         for part in ("shape", "stride"):
             for name in kernel._parameters:
                 for axis, mode in enumerate(self._modes(name, part)):
+                    if self._is_halved(name, part, axis):
+                        continue
                     if isinstance(mode, str) and mode.isidentifier() and mode not in known:
                         known.add(mode)
                         self.found.append((mode, kernel._parameters.index(name), part, axis))
@@ -118,6 +120,12 @@ class _Shapes:
             return []
         modes = self.tensors[name][part]
         return modes if isinstance(modes, list) else [modes]
+
+    def _is_halved(self, name, part, axis):
+        """Whether bytes of two elements of 4 bits, which lie on a GPU, say half of it."""
+        if name not in self.tensors or self.tensors[name]["element"] not in ("s4", "u4"):
+            return False
+        return part == "stride" or self._modes(name, "stride")[axis] in (1, "1")
 
     def fake(self, *arguments):
         sizes = {}

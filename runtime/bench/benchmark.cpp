@@ -81,7 +81,7 @@ class Benchmark {
   // Returns the bytes that a launch has to move of a tensor.
   static double traffic(const Tensor& tensor) {
     const bool both_ways = tensor.access == sema::Access::inout;
-    return static_cast<double>(tensor.bytes()) * (both_ways ? 2 : 1);
+    return static_cast<double>(tensor.device_bytes()) * (both_ways ? 2 : 1);
   }
 
   void describe() {
@@ -225,18 +225,20 @@ class Benchmark {
     for (sema::TensorId from = 0; from < count; ++from) {
       if (tensor(from).access == sema::Access::output) continue;
       for (sema::TensorId to = 0; to < count; ++to) {
-        if (from == to || !tensor(to).is_written() || tensor(from).bytes() != tensor(to).bytes())
+        if (from == to || !tensor(to).is_written() ||
+            tensor(from).device_bytes() != tensor(to).device_bytes())
           continue;
         add_copy(
-            "copy of " + tensor(from).name, 2 * tensor(from).bytes(),
+            "copy of " + tensor(from).name, 2 * tensor(from).device_bytes(),
             [this, from, to](int set, StreamHandle stream) { sets_->copy(set, from, to, stream); });
         return;
       }
-      if (largest < 0 || tensor(from).bytes() > tensor(largest).bytes()) largest = from;
+      if (largest < 0 || tensor(from).device_bytes() > tensor(largest).device_bytes())
+        largest = from;
     }
     if (largest < 0) return;
     const std::size_t bytes =
-        std::min(tensor(largest).bytes(), static_cast<std::size_t>(result_.bytes / 2));
+        std::min(tensor(largest).device_bytes(), static_cast<std::size_t>(result_.bytes / 2));
     auto to = std::make_shared<std::vector<runtime::DeviceMemory>>();
     for (int set = 0; set < result_.sets; ++set) to->emplace_back(bytes);
     add_copy("copy of part of " + tensor(largest).name, 2 * bytes,

@@ -173,7 +173,14 @@ CSpan c_span(const AnyLayout& layout, ElementType element, const ArgumentNames& 
     span.bytes =
         Writer::call("lay_mul", Writer::call("lay_floor_div", span.bytes, Writer::literal(block)),
                      Writer::literal(block));
-  span.bytes = Writer::call("lay_mul", span.bytes, Writer::literal(bits(element) / 8));
+  // Two elements share a byte: the last one may be half of it.
+  if (is_half_byte(element)) {
+    span.bytes =
+        Writer::call("lay_floor_div", Writer::call("lay_add", span.bytes, Writer::literal(1)),
+                     Writer::literal(2));
+  } else {
+    span.bytes = Writer::call("lay_mul", span.bytes, Writer::literal(bits(element) / 8));
+  }
   return span;
 }
 

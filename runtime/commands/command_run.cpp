@@ -87,7 +87,12 @@ sema::Array given_array(const sema::Tensor& tensor, const std::string& file) {
   d.code = "argument-kind";
   d.message = "`" + tensor.name + "` is of " + wanted + ", and `" + file + "` holds " +
               std::string(element_name(array.element));
-  d.notes.push_back({"help", "convert the array in NumPy with .astype()"});
+  if (is_half_byte(tensor.element))
+    d.notes.push_back({"works", is_signed(tensor.element)
+                                    ? "an array of int8 with numbers from -8 to 7"
+                                    : "an array of uint8 with numbers from 0 to 15"});
+  else
+    d.notes.push_back({"help", "convert the array in NumPy with .astype()"});
   throw DiagnosticError(std::move(d));
 }
 

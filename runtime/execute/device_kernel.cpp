@@ -81,7 +81,7 @@ BoundLaunches DeviceKernel::bind(const Choice& choice, const Binding& sizes,
   for (std::size_t i = 0; i < kernel().tensors.size() && i < tensors.size(); ++i) {
     const sema::Tensor& tensor = kernel().tensors[i];
     // What the caller has there no launcher can see: as much as the layout spans.
-    const std::int64_t bytes = sema::memory_elements(tensor, sizes) * tensor.element_bytes();
+    const std::int64_t bytes = sema::memory_bytes(tensor, sizes);
     arguments.tensors[tensor.name] = {tensors[i].address, bytes};
   }
   gpu_.device().use();

@@ -104,8 +104,14 @@ std::optional<std::string> Executor::run_on_gpu(const Launches& launches, Packed
   for (std::size_t i = 0; i < kernel.scalars.size(); ++i) {
     host.scalars[kernel.scalars[i].name] = arguments.scalars.at(i);
   }
-  for (std::size_t i = 0; i < kernel.tensors.size(); ++i)
-    host.tensors[kernel.tensors[i].name] = &arguments.memory[i];
+  // Elements of 4 bits are inputs only: nothing comes back of them.
+  std::vector<std::vector<std::byte>> joined(kernel.tensors.size());
+  for (std::size_t i = 0; i < kernel.tensors.size(); ++i) {
+    const ElementType element = kernel.tensors[i].element;
+    const bool joins = is_half_byte(element);
+    if (joins) joined[i] = sema::on_device(element, arguments.memory[i]);
+    host.tensors[kernel.tensors[i].name] = joins ? &joined[i] : &arguments.memory[i];
+  }
   const GpuRun run = gpu_->run(launches, host);
   const auto log_once = [&](const std::string& text) {
     if (log_ && !text.empty() && warned_.insert(text).second) log_(text);

@@ -30,7 +30,10 @@ constexpr std::array<std::pair<NpyType, ElementType>, 14> same = {{
     {{'V', 2}, ElementType::b16},
 }};
 
+// Integers of 4 bits are written as those of 8, whose bytes they have on the host.
 std::optional<NpyType> npy_type(ElementType type) {
+  if (type == ElementType::s4) type = ElementType::s8;
+  if (type == ElementType::u4) type = ElementType::u8;
   for (const auto& [npy, element] : same)
     if (element == type) return npy;
   return std::nullopt;

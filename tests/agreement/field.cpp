@@ -175,6 +175,11 @@ TEST_CASE("field mode: products by mma.sync", "[field]") {
   check_script("tests/agreement/mixed.lay", {{{"M", 16}, {"N", 32}, {"K", 48}}});
 }
 
+TEST_CASE("field mode: inputs of 4 bits", "[field]") {
+  check_script("tests/agreement/half_bytes.lay",
+               {{{"M", 16}, {"N", 32}, {"K", 32}}, {{"M", 5}, {"N", 7}, {"K", 3}}});
+}
+
 TEST_CASE("field mode: products by wgmma", "[field]") {
   check_script("tests/agreement/tensor.lay", {{{"M", 72}, {"N", 40}, {"K", 80}}});
 }

@@ -48,6 +48,7 @@ groups() {
   attention_of 256
   echo "conv conv_strided B=32,S=56,C=256,F=512"
   echo "w8a16 w8a16_groups M=1,N=4096,K=112 M=16,N=4096,K=112 M=64,N=4096,K=112"
+  echo "w4a16 w4a16 M=1,N=4096,K=112 M=16,N=4096,K=112 M=64,N=4096,K=112"
   echo "attention_shared attention_shared B=2,H=8,S=2048 B=1,H=8,S=4096 B=1,H=8,S=8192"
 }
 # 16k tokens, 2048 numbers each.

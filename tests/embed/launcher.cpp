@@ -28,7 +28,8 @@ constexpr const char* kScripts =
     "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
     "kernel sums<M, N>(X: f32 (M,N)) -> Y: f32 N { Y[n] = sum[m](X[m,n]) }\n"
     "kernel columns<M, N>(X: f32 (M,N)) -> Y: f32 (M,N):(1,M)\n"
-    "{ Y[m,n] = X[m,n] }\n";
+    "{ Y[m,n] = X[m,n] }\n"
+    "kernel halves<M, N>(X: s4 (M,N)) -> Y: f32 (M,N) { Y[m,n] = X[m,n] }\n";
 
 // A kernel's launcher, whose launches the driver knows.
 class Launcher {
@@ -157,6 +158,35 @@ TEST_CASE("a launcher says how an output lies, and computes it") {
   REQUIRE(lay_launcher_launch(product.launcher, tensors, 3, nullptr, 0, nullptr, 0,
                               aligned(workspace), bytes, nullptr) == LAY_RESULT_OK);
   CHECK(std::equal(c.data(), c.data() + 960, again.data()));
+}
+
+TEST_CASE("elements of 4 bits are given as such, or as bytes of two") {
+  const Launcher halves("halves");
+  alignas(16) const std::uint8_t bytes[] = {0x18, 0x7f, 0x32, 0xe0, 0x54, 0xc6};
+  const float expected[] = {-8, 1, -1, 7, 2, 3, 0, -2, 4, 5, 6, -4};
+  const std::vector<std::int64_t> shape = {3, 4}, joined = {3, 2}, lines = {2, 3}, turned = {4, 3};
+  const std::int64_t across[] = {1, 2}, apart[] = {4, 2};
+  const Floats y(12);
+  const auto launch = [&](const char* element, const std::vector<std::int64_t>& of,
+                          const std::int64_t* strides, const std::vector<std::int64_t>& to) {
+    lay_tensor tensors[] = {
+        {sizeof(lay_tensor), 2, element, of.data(), strides, const_cast<std::uint8_t*>(bytes)},
+        tensor(to, y.data())};
+    return lay_launcher_launch(halves.launcher, tensors, 2, nullptr, 0, nullptr, 0, nullptr, 0,
+                               nullptr);
+  };
+  for (const bool joins : {true, false}) {
+    std::fill_n(y.data(), 12, 99.0f);
+    REQUIRE(launch(joins ? "u8" : "s4", joins ? joined : shape, nullptr, shape) == LAY_RESULT_OK);
+    CHECK(std::equal(expected, expected + 12, y.data()));
+  }
+  CHECK(launch("s8", shape, nullptr, shape) == LAY_RESULT_ERROR);
+  CHECK(halves.code() == "argument-kind");
+  // Bytes along the other axis are (4,3):(1,4), and those without an axis of neighbours nothing.
+  CHECK(launch("u8", lines, across, turned) == LAY_RESULT_ERROR);
+  CHECK(halves.code() == "stride-mismatch");
+  CHECK(launch("u8", joined, apart, shape) == LAY_RESULT_ERROR);
+  CHECK(halves.code() == "stride-mismatch");
 }
 
 TEST_CASE("strides fix sizes, and are held to the layout") {

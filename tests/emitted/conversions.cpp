@@ -44,11 +44,18 @@ std::string definition(std::string_view name) {
 TEST_CASE("every type of an array is cast to every other, and CUDA takes the text") {
   const std::string types[] = {"f64",  "f32", "tf32", "f16", "bf16", "e4m3",
                                "e5m2", "s8",  "u8",   "s32", "u32",  "s64"};
-  for (const std::string& from : types) {
+  const std::string inputs[] = {"f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2",
+                                "s8",  "u8",  "s32",  "u32", "s64",  "s4",   "u4"};
+  for (const std::string& from : inputs) {
     INFO(from);
     std::string outputs, body;
     for (const std::string& to : types) {
       outputs += (outputs.empty() ? "Y_" : ", Y_") + to + ": " + to + " N:1";
+      body += "Y_" + to + "[n] = cast(X[n], " + to + ")\n";
+    }
+    // Integers of 4 bits are no outputs, and casts to them are.
+    for (const std::string to : {"s4", "u4"}) {
+      outputs += ", Y_" + to + ": s8 N:1";
       body += "Y_" + to + "[n] = cast(X[n], " + to + ")\n";
     }
     CHECK(!emitted("kernel casts<N>(X: " + from + " N:1) -> (" + outputs + ") {\n" + body + "}\n")

@@ -3,6 +3,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <cstdio>
 
 #include "backend/cuda/types.h"
 #include "backend/ir/lower/lower.h"
@@ -105,6 +106,52 @@ TEST_CASE("each byte becomes its number") {
           REQUIRE((is_signed ? sum : sum + 128) == number);
           REQUIRE(raised[i] - (is_signed ? 1152 : 1024) == number);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("eight integers of 4 bits in registers are converted at once, exactly") {
+  const std::string bf16 = product("bf16", "s4", "W[n,k]");
+  CHECK(says(bf16, " = bf16x8_from_s4x8(*(const unsigned*)&b_stored_["));
+  CHECK(!says(bf16, "s4_at("));
+  CHECK(says(bf16, "const unsigned char* __restrict__ W_"));
+  CHECK(says(product("bf16", "u4", "W[n,k]"), " = bf16x8_from_u4x8("));
+  CHECK(says(product("f16", "s4", "W[n,k]"), " = f16x8_from_s4x8("));
+  CHECK(says(product("f16", "u4", "cast(W[n,k], f16)"), " = f16x8_from_u4x8("));
+}
+
+TEST_CASE("each half of a byte becomes its number") {
+  struct Row {
+    std::string to, from;
+    std::uint32_t behind;  // an exponent
+    float less;            // of its number and of an s4's turned sign
+  };
+  for (const Row& row : {Row{"bf16", "s4", 0x43084308u, 136},
+                         {"bf16", "u4", 0x43004300u, 128},
+                         {"f16", "s4", 0x64086408u, 1032},
+                         {"f16", "u4", 0x64006400u, 1024}}) {
+    const std::string text = definition(row.to + "x4_from_" + row.from + "x4");
+    char number[32];
+    std::snprintf(number, sizeof number, "0x%08xu", row.behind);
+    CHECK(says(text, "(pairs & 0x000f000fu) ^ " + std::string(number)));
+    CHECK(says(text, "(pairs >> 8 & 0x000f000fu) ^ " + std::string(number)));
+    const auto numbers = [&](std::uint32_t pair) {
+      return row.to == "bf16" ? of_bf16(pair) : of_f16(pair);
+    };
+    // What is taken away: the number behind the exponent, in bf16 as a sum.
+    const std::uint32_t taken = row.to == "bf16" ? row.behind ^ 0x80008000u : row.behind;
+    std::snprintf(number, sizeof number, "\"r\"(0x%08xu)", taken);
+    CHECK(says(text, number));
+    CHECK(numbers(row.behind)[0] == row.less);
+    for (std::uint32_t x = 0; x < 1 << 16; ++x) {
+      const std::uint32_t pairs = x | x << 12;
+      const std::array made{numbers((pairs & 0x000f000fu) ^ row.behind),
+                            numbers((pairs >> 8 & 0x000f000fu) ^ row.behind)};
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        const auto bits = static_cast<int>(x >> (4 * i) & 15);
+        const int expected = row.from == "s4" && bits > 7 ? bits - 16 : bits;
+        REQUIRE(made[i / 2][i % 2] - row.less == static_cast<float>(expected));
       }
     }
   }

@@ -96,6 +96,26 @@ TEST_CASE("an atom is emitted by its instruction, on operands that a descriptor 
   }
 }
 
+TEST_CASE("an atom of several instructions has nothing in braces but registers") {
+  const auto multiply = [](const std::string& instruction) {
+    return emit("mma mma_sync acc[] += a[] * b[] atom \"pair\" @7",
+                "register a : bf16 8:1\nregister b : bf16 4:1\nregister acc : f32 4:1\n"
+                "mma_atom \"pair\" shape (16,8,16) d ((4,8),(2,2)):((32,1),(16,8)) a "
+                "((4,8),(2,2,2)):((32,1),(16,8,128)) b ((4,8),(2,2)):((16,1),(8,64)) ptx \"" +
+                    instruction + "\"\n");
+  };
+  const auto made = multiply("mul $d, {$a0, $a1}, {$b0}, $d; mul $d, {$a2, $a3}, {$b1}, $d");
+  REQUIRE(std::holds_alternative<Emitted>(made));
+  CHECK(std::get<Emitted>(made).text.find("mul {%0, %1, %2, %3}, {%4, %5}, {%8}, {%0, %1, %2, %3}; "
+                                          "mul {%0, %1, %2, %3}, {%6, %7}, {%9}, ") !=
+        std::string::npos);
+  for (const char* instruction :
+       {"mul }; { trap; }", "mul $d, {$a0; trap}, $b, $d", "mul {", "mul }", "mul {{$a0}}"}) {
+    INFO(instruction);
+    CHECK(problem(multiply(instruction)).message.find("no PTX instruction") != std::string::npos);
+  }
+}
+
 TEST_CASE("shared memory beyond the target's is refused with both numbers") {
   const Problem found = problem(emit("Y[0] = 1.0", "shared s : f32 58113:1 align 4\n"));
   CHECK(found.code == "shared-memory");

@@ -394,3 +394,42 @@ TEST_CASE("after a pass the verifier names it, the statement and the line") {
     REQUIRE(what.find("copy a[0] <- X[block_x,i]") != std::string::npos);
   }
 }
+
+TEST_CASE("elements of 4 bits are written to memory in whole bytes, and by no tensor map") {
+  const std::string right = R"(kernel halves {
+  size N
+  assume N % 8 == 0
+  global X : s4 (4,N):(N,1) read align 16
+  global Y : s4 (4,N):(N,1) write align 16
+  global Z : f32 N:1 write align 4
+  shared s : s4 (4,32):(32,1) align 16
+  register x : s4 8:1
+  launch grid (1,1,1) cluster (1,1,1) threads 32
+  role all threads 0..32 {
+    let i : s32 thread = lane % 4 * 8
+    copy x[0] <- X[0,i] count 8 along 0, 1 when i < N else zero
+    copy s[0,i] <- x[0] count 8 along 1, 0
+    copy cp_async s[1,i] <- X[1,i] count 8 along 1, 1 then group
+    copy x[1] <- X[2,lane]
+    Z[i] = f32(x[1])
+  }
+})";
+  for (const Problem& p : problems(right)) FAIL(p.code + ": " + p.message + " in " + p.statement);
+  const auto first = [&](const std::string& from, const std::string& to) {
+    std::string text = right;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    const auto found = problems(text.replace(at, from.size(), to));
+    return found.empty() ? "" : found[0].code + ": " + found[0].message;
+  };
+  CHECK(first("Z[i] = f32(x[1])", "Y[0,i] = x[1]") ==
+        "half-byte: expected `Y[0,i]` written in whole bytes, got 1 elements of s4");
+  CHECK(first("copy s[0,i] <- x[0] count 8 along 1, 0", "copy s[0,i] <- x[0]") ==
+        "half-byte: expected `s[0,i]` written in whole bytes, got 1 elements of s4");
+  CHECK(first("assume N % 8 == 0", "assume N % 4 == 0").starts_with("copy-alignment: "));
+  CHECK(first("copy cp_async s[1,i] <- X[1,i] count 8", "copy cp_async s[1,i] <- X[1,i] count 4") ==
+        "copy-length: expected 4, 8 or 16 bytes for cp_async, got 2");
+  CHECK(first("register x : s4 8:1",
+              "register x : s4 8:1\n  tensor_map map of X order (1,0) box (32,4)") ==
+        "tensor-map: `map`: its tensor has elements of s4, which are no whole bytes");
+}

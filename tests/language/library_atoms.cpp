@@ -1,7 +1,10 @@
 // Atoms as C++ sees them: every record of the library for all parameters, records of scripts,
 // schedules and policies.
 #include <catch2/catch.hpp>
+#include <map>
+#include <set>
 
+#include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/copy_instruction.h"
@@ -120,6 +123,10 @@ TEST_CASE("every other multiply-add of the library covers its tile") {
     CHECK(atom.cost > 0);
     CHECK((atom.error > 0) == is_float(row.acc));
   }
+  for (const ElementType type : {f16, bf16})
+    CHECK(library_atom("atoms.sm80", "mma_pair", {{"ab", type}, {"acc", f32}}).shape ==
+          std::array{16, 8, 32});
+  CHECK(refused("atoms.sm80", "mma_pair", {{"ab", s8}, {"acc", s32}}) == "not-an-atom");
   CHECK(refused("atoms.sm80", "mma", warp(16, 32, f16, f32)) == "not-an-atom");
   CHECK(refused("atoms.sm80", "mma", warp(8, 8, bf16, f32)) == "not-an-atom");
   for (const char* a : {"row", "col"}) {
@@ -134,6 +141,62 @@ TEST_CASE("every other multiply-add of the library covers its tile") {
     CHECK(library_atom("atoms.simt", "fma", {{"ab", type}, {"acc", type}}).shape ==
           std::array{1, 1, 1});
   }
+}
+
+// Rows and columns of the two values that a lane holds in a register of an operand.
+std::array<std::array<std::int64_t, 2>, 2> held(const Layout& operand, int rows, std::size_t lane,
+                                                int word) {
+  const auto places = values(operand);
+  std::array<std::array<std::int64_t, 2>, 2> made;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t at = places.at(lane + 32 * (2 * static_cast<std::size_t>(word) + i));
+    made[i] = {at % rows, at / rows};
+  }
+  return made;
+}
+
+TEST_CASE("a pair of multiply-adds gives each the registers of its own k, the same of A and B") {
+  const MultiplyAdd one = library_atom("atoms.sm80", "mma", warp(16, 16, bf16, f32)),
+                    pair = library_atom("atoms.sm80", "mma_pair", {{"ab", bf16}, {"acc", f32}});
+  const std::string text = pair.instruction;
+  const std::size_t between = text.find("; ");
+  REQUIRE(between != std::string::npos);
+  std::set<std::int64_t> met;
+  for (const std::string& part : {text.substr(0, between), text.substr(between + 2)}) {
+    // As the instruction of one, with registers by name.
+    REQUIRE(part.starts_with(one.instruction.substr(0, one.instruction.find("$d"))));
+    REQUIRE(part.ends_with(", $d"));
+    const auto words = [&](char operand) {
+      std::vector<int> made;
+      for (std::size_t at = part.find('$'); at != std::string::npos; at = part.find('$', at + 1))
+        if (part[at + 1] == operand) made.push_back(std::stoi(part.substr(at + 2)));
+      return made;
+    };
+    const std::vector<int> a = words('a'), b = words('b');
+    REQUIRE(a.size() == 4);
+    REQUIRE(b.size() == 2);
+    // Which k of the pair stands for each k of this instruction.
+    std::map<std::int64_t, std::int64_t> stands_for;
+    const auto follow = [&](const Layout& of_one, const Layout& of_pair, int rows,
+                            const std::vector<int>& names) {
+      for (std::size_t lane = 0; lane < 32; ++lane) {
+        for (std::size_t word = 0; word < names.size(); ++word) {
+          const auto expected = held(of_one, rows, lane, static_cast<int>(word)),
+                     given = held(of_pair, rows, lane, names[word]);
+          for (std::size_t i = 0; i < 2; ++i) {
+            CHECK(given[i][0] == expected[i][0]);
+            const auto known = stands_for.emplace(expected[i][1], given[i][1]).first->second;
+            CHECK(known == given[i][1]);
+          }
+        }
+      }
+    };
+    follow(one.a, pair.a, 16, a);
+    follow(one.b, pair.b, 8, b);
+    CHECK(stands_for.size() == 16);
+    for (const auto& [k, of_pair] : stands_for) met.insert(of_pair);
+  }
+  CHECK(met.size() == 32);
 }
 
 TEST_CASE("every copy of the library moves each bit of both sides, and says what it demands") {

@@ -3,6 +3,7 @@
 #include <lay/lay.h>
 
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
 
 #include "tests/liblay/session.h"
@@ -176,4 +177,29 @@ TEST_CASE("a value of one program is none of another's") {
   CHECK(said(other) == "misuse: `value` is a value of another program");
   CHECK(lay_program_define(session.program(), "a", value) == LAY_RESULT_OK);
   lay_value_free(value);
+}
+
+TEST_CASE("an array of s4 has a byte for each element, and integers of 4 bits alone") {
+  const Session session;
+  const std::int64_t shape[] = {2};
+  lay_array array{};
+  array.size = sizeof array;
+  array.rank = 1;
+  array.element = "s4";
+  array.shape = shape;
+  array.bytes = 2;
+  lay_value* value = nullptr;
+  const std::int8_t inside[] = {-8, 7}, outside[] = {-8, 8};
+  array.data = inside;
+  REQUIRE(lay_value_of_array(session.context(), &array, &value) == LAY_RESULT_OK);
+  lay_array again{};
+  again.size = sizeof again;
+  REQUIRE(lay_value_to_array(value, &again) == LAY_RESULT_OK);
+  CHECK(std::string(again.element) == "s4");
+  CHECK(again.bytes == 2);
+  CHECK(static_cast<const std::int8_t*>(again.data)[0] == -8);
+  lay_value_free(value);
+  array.data = outside;
+  CHECK(lay_value_of_array(session.context(), &array, &value) == LAY_RESULT_MISUSE);
+  CHECK(said(session) == "misuse: `array->data` has 8, which is no s4");
 }

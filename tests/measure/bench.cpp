@@ -181,6 +181,16 @@ TEST_CASE("a row sum runs alone and is compared with the host") {
   CHECK(wrong["right"] == false);
 }
 
+TEST_CASE("weights of 4 bits lie two to a byte on the GPU, and the libraries have none") {
+  for (const std::int64_t k : {64, 7}) {
+    const json result = result_of("halves", {{"M", 3}, {"N", 5}, {"K", k}});
+    INFO(result.dump(1));
+    CHECK(result["right"] == true);
+    CHECK(result["bytes"] == 2 * 3 * k + (5 * k + 1) / 2 + 4 * 5 + 2 * 3 * 5);
+    CHECK(result.dump().find("cuBLASLt has no elements of type s4") != std::string::npos);
+  }
+}
+
 TEST_CASE("the library fuses gelu by tanh, and not the one by erf") {
   const json tanh = result_of("by_tanh", {{"M", 36}, {"N", 20}, {"K", 16}});
   INFO(tanh.dump(1));

@@ -37,6 +37,17 @@ void know(const plan::Plan& plan, const plan::Variant& variant) {
   known.push_back({cuda::function_name(kernel.name), std::move(kernel)});
 }
 
+// Elements of 4 bits as the interpreter has them, a byte each, of those that share bytes.
+std::vector<std::int8_t> apart(ElementType type, const void* data, std::int64_t bytes) {
+  std::vector<std::int8_t> elements;
+  for (std::int64_t i = 0; i < 2 * bytes; ++i) {
+    const int half = static_cast<const std::uint8_t*>(data)[i / 2] >> (i % 2 * 4) & 15;
+    const bool is_negative = is_signed(type) && half > 7;
+    elements.push_back(static_cast<std::int8_t>(is_negative ? half - 16 : half));
+  }
+  return elements;
+}
+
 template <class T>
 T value(void* at) {
   T read;
@@ -72,6 +83,7 @@ extern "C" bool fake_run(void* which, const unsigned* launch, void** parameters)
   for (const ir::Buffer& buffer : kernel.buffers) globals += buffer.space == ir::Space::global;
   std::vector<interpret::Argument> arguments;
   std::list<std::vector<std::uint8_t>> flags;
+  std::list<std::vector<std::int8_t>> halves;
   Binding sizes;
   std::size_t next = globals;
   for (const ir::Param& param : kernel.params) {
@@ -89,6 +101,10 @@ extern "C" bool fake_run(void* which, const unsigned* launch, void** parameters)
     void* data = value<void*>(parameters[next++]);
     const std::int64_t bytes = runtime::span_of(buffer, sizes)->bytes;
     interpret::Memory memory{data, bytes, !buffer.written};
+    if (is_half_byte(buffer.element)) {
+      auto& elements = halves.emplace_back(apart(buffer.element, data, bytes));
+      memory = {elements.data(), 2 * bytes, true};
+    }
     // What a launch before has left in workspace is not known here.
     if (buffer.workspace)
       memory.written = flags.emplace_back(static_cast<std::size_t>(bytes), std::uint8_t{1}).data();

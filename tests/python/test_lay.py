@@ -245,6 +245,15 @@ class Kernels(unittest.TestCase):
         with self.assertRaises(TypeError):
             z.tolist()
 
+    def test_bytes_stand_for_integers_of_4_bits(self):
+        product = lay.kernel("kernel product<N>(X: s4 N, U: u4 N) -> Y: s32 N\n"
+                             "{ Y[n] = X[n] * U[n] }")
+        u = array.array("B", [15, 2, 0])
+        self.assertEqual(product(array.array("b", [-8, 7, 3]), u).tolist(), [-120, 14, 0])
+        with self.assertRaises(lay.LayError) as raised:
+            product(array.array("b", [8, 0, 0]), u)
+        self.assertEqual(raised.exception.code, "argument-kind")
+
     @with_numpy
     def test_numpy_arrays_go_in_and_come_out(self):
         x = numpy.arange(24, dtype=numpy.float32).reshape(4, 6).T[:, ::2]  # no row-major one

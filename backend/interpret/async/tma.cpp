@@ -82,13 +82,13 @@ void Box::check_inside() {
 void Box::check_start() {
   constexpr std::int64_t unit = 16;  // bytes
   const std::int64_t first = tensor_start_[static_cast<size_t>(map_.order.front())];
-  if (first * tensor_.bytes % unit == 0) return;
+  if (first * tensor_.bytes(1) % unit == 0) return;
   Fault fault;
   fault.buffer = warp_.program->kernel->buffers[plan_.tensor.buffer].name;
   fault.coordinate = tensor_start_;
   const std::string what = "the box of `" + map_.name + "` begins at element " +
                            std::to_string(first) + " of the fastest mode of `" + fault.buffer +
-                           "`, " + std::to_string(first * tensor_.bytes) +
+                           "`, " + std::to_string(first * tensor_.bytes(1)) +
                            " bytes, which is no multiple of 16";
   stop(warp_, at_, Mask{1} << lane_, FaultCode::misaligned, what, std::move(fault));
 }
@@ -172,18 +172,18 @@ BoxElement Box::element(const std::vector<std::int64_t>& inside, std::int64_t nu
   made.shared = shared_.placement.swizzle ? (*shared_.placement.swizzle)(sum) : sum;
   const std::int64_t row = map_.box.front();
   const std::int64_t pitch =
-      map_.swizzle ? (std::int64_t{16} << map_.swizzle->b) / shared_.bytes : row;
+      map_.swizzle ? (std::int64_t{16} << map_.swizzle->b) / shared_.bytes(1) : row;
   std::int64_t byte =
-      shared_.start + (first_ + number / row * pitch + number % row) * shared_.bytes;
+      shared_.start + (first_ + number / row * pitch + number % row) * shared_.bytes(1);
   if (map_.swizzle) byte = (*map_.swizzle)(byte);
-  if (byte != shared_.start + made.shared * shared_.bytes) {
+  if (byte != shared_.start + made.shared * shared_.bytes(1)) {
     Fault fault;
     fault.buffer = warp_.program->kernel->buffers[plan_.shared.buffer].name;
     fault.coordinate = in_shared(inside);
     const std::string what = "the layout of `" + fault.buffer + "` is not that of the box of `" +
                              map_.name + "`: expected element " + std::to_string(number) +
                              " at byte " + std::to_string(byte - shared_.start) + ", got " +
-                             std::to_string(made.shared * shared_.bytes);
+                             std::to_string(made.shared * shared_.bytes(1));
     stop(warp_, at_, Mask{1} << lane_, FaultCode::misaligned, what, std::move(fault));
   }
   made.tensor = in_tensor(inside);
@@ -336,7 +336,7 @@ bool deliver(Cluster& cluster) {
     auto& known = at.knowledge.known[static_cast<size_t>(transfer.actor)];
     known = std::max(known, transfer.issued_at);
     barriers::bytes_arrive(cluster, at,
-                           static_cast<std::int64_t>(transfer.offsets.size()) * plan.bytes);
+                           static_cast<std::int64_t>(transfer.offsets.size()) * plan.bytes(1));
   }
   return true;
 }

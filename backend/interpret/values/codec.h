@@ -50,16 +50,19 @@ using IntegerCodec = Codec<Integer, std::int64_t, codec::widen<Integer>, codec::
 
 using FieldCodec = Codec<std::uint64_t, field::Number, codec::number_of, codec::bits_of>;
 
-// Calls f with the codec of the type. std::logic_error for types that are no whole bytes or wider
-// than 64 bits: the compiler refuses buffers of those. In field mode every element has 64 bits.
+// Calls f with the codec of the type. std::logic_error for floats below a byte and types wider than
+// 64 bits: the compiler refuses buffers of those. In field mode every element has 64 bits.
 template <class F>
 auto with_codec(ElementType type, Arithmetic arithmetic, F f) {
   if (arithmetic == Arithmetic::field)
     return is_float(type) ? f(FieldCodec{}) : f(IntegerCodec<std::int64_t>{});
   switch (type) {
+    // On the host an integer of 4 bits has a byte of its own, with its sign.
     case ElementType::s8:
+    case ElementType::s4:
       return f(IntegerCodec<std::int8_t>{});
     case ElementType::u8:
+    case ElementType::u4:
     case ElementType::b8:
     case ElementType::pred:
       return f(IntegerCodec<std::uint8_t>{});
@@ -90,9 +93,7 @@ auto with_codec(ElementType type, Arithmetic arithmetic, F f) {
       return f(Codec<std::uint8_t, float, e4m3_to_f32, f32_to_e4m3>{});
     case ElementType::e5m2:
       return f(Codec<std::uint8_t, float, e5m2_to_f32, f32_to_e5m2>{});
-    // No buffer holds these: elements below a byte, and wider than 64 bits.
-    case ElementType::s4:
-    case ElementType::u4:
+    // No buffer holds these: floats below a byte, and elements wider than 64 bits.
     case ElementType::e2m1:
     case ElementType::e2m3:
     case ElementType::e3m2:
@@ -119,7 +120,8 @@ T operand_value(Value value) {
 // Returns true if the interpreter has memory of this type.
 inline bool storable(ElementType type) {
   const int width = bits(type);
-  return type == ElementType::pred || (width % 8 == 0 && width <= 64);
+  return type == ElementType::pred || type == ElementType::s4 || type == ElementType::u4 ||
+         (width % 8 == 0 && width <= 64);
 }
 
 }  // namespace lay::interpret

@@ -62,13 +62,13 @@ void to_integer(Warp& warp, const Instruction& at) {
   for (int i = 0; i < kLanes; ++i) dst[i] = round_to_integer(to, static_cast<double>(a[i]));
 }
 
-// Between integers: 8-bit types saturate, the others keep the low bits.
+// Between integers: types of up to 8 bits saturate, the others keep the low bits.
 void integer_to_integer(Warp& warp, const Instruction& at) {
   const std::int64_t* a = as<std::int64_t>(warp.slots[at.a]);
   std::int64_t* dst = as<std::int64_t>(warp.slots[at.dst]);
   const auto to = static_cast<ElementType>(at.value);
   for (int i = 0; i < kLanes; ++i) {
-    dst[i] = bits(to) == 8 ? saturate(to, a[i])
+    dst[i] = bits(to) <= 8 ? saturate(to, a[i])
                            : with_codec(to, Arithmetic::ieee, [&](auto codec) -> std::int64_t {
                                using C = decltype(codec);
                                if constexpr (std::is_same_v<typename C::Value, std::int64_t>)

@@ -96,6 +96,8 @@ class Verifier {
   // Both sides of a vector copy: contiguous, aligned, inside the buffer.
   void vector_sides(const Copy& copy, const CopyVector& vector);
   void vector_side(const Ref& side, int mode, int count, std::string_view name);
+  // A write of `count` elements to memory fills whole bytes.
+  void whole_bytes(const Ref& to, int count);
   void tma_box(int tensor_map, const Ref& tensor, const Ref& shared);
   void matrices(const Ref& registers, const Ref& shared, int count, std::string_view name);
   void completion(const MbarrierSlot& at);

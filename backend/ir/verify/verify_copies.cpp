@@ -63,6 +63,9 @@ void Verifier::tensor_map(const TensorMap& map) {
   if (!map.onto.empty() && map.onto.size() != map.order.size())
     return wrong("its box runs onto another rank");
   if (tensor.alignment < 16) wrong("its tensor is aligned to fewer than 16 bytes");
+  if (bits(tensor.element) < 8)
+    return wrong("its tensor has elements of " + std::string(element_name(tensor.element)) +
+                 ", which are no whole bytes");
   const int bytes = bits(tensor.element) / 8;
   if (!map.im2col.empty()) {
     if (modes < 3 || map.im2col.size() != map.order.size() - 2)
@@ -168,8 +171,20 @@ void Verifier::vector_side(const Ref& side, int mode, int count, std::string_vie
   }
 }
 
+// Two threads that write an element of one byte each would race for it.
+void Verifier::whole_bytes(const Ref& to, int count) {
+  const Buffer& buffer = buffer_of(to);
+  if (!is_memory(buffer.space) || std::int64_t{count} * bits(buffer.element) % 8 == 0 ||
+      buffer.element == ElementType::pred)
+    return;
+  problem("half-byte", "expected `" + print(kernel_, to) + "` written in whole bytes, got " +
+                           std::to_string(count) + " elements of " +
+                           std::string(element_name(buffer.element)));
+}
+
 void Verifier::check(const Copy& copy, const PlainCopy& how) {
   guard(how.guard);
+  whole_bytes(copy.dst, how.vector.count);
   const int count = how.vector.count;
   const bool memory = is_memory(space(copy.dst)) || is_memory(space(copy.src));
   if (!power_of_two(count) || count > kVectorElements ||
@@ -250,6 +265,9 @@ void Verifier::matrices(const Ref& registers, const Ref& shared, int count, std:
   if (space(registers) != Space::registers || space(shared) != Space::shared) {
     problem("copy", std::string(name) + " copies between registers and shared memory");
   }
+  if (bits(buffer_of(registers).element) < 8)
+    problem("copy", std::string(name) + " copies no elements of " +
+                        std::string(element_name(buffer_of(registers).element)));
   const std::int64_t length = std::int64_t{count} * bits(buffer_of(registers).element) / 8;
   if (length != 4 && length != 8 && length != 16) {
     problem("copy-length", "expected 4, 8 or 16 bytes a lane for " + std::string(name) + ", got " +

@@ -110,6 +110,7 @@ void Verifier::check(const Shuffle& shuffle) {
 void Verifier::check(const Assign& assign) {
   for (const ExprId coordinate : assign.to.coordinate) use(coordinate, "a coordinate");
   ref(assign.to, true);
+  whole_bytes(assign.to, 1);
   use(assign.value, "the value", buffer_of(assign.to).element);
 }
 

@@ -167,11 +167,13 @@ bool is_plain(const Kernel& kernel, NodeId factor) {
 
 namespace {
 
-// Returns true if `type` has each value of `of`: 8 bits of significand hold every 8-bit integer.
+// Returns true if `type` has each value of `of`: 8 bits of significand hold every integer of up to
+// 8 bits.
 bool holds_all(ElementType of, ElementType type) {
   using enum ElementType;
   if (of == type) return true;
-  const bool narrow = of == e4m3 || of == e5m2 || of == s8 || of == u8;
+  const bool narrow = of == e4m3 || of == e5m2 || of == s8 || of == u8 || of == s4 || of == u4;
+  if (type == s8 || type == u8) return of == u4 || (of == s4 && type == s8);
   if (type == f16 || type == bf16) return narrow;
   if (type == f32 || type == f64)
     return narrow || of == f16 || of == bf16 || of == s16 || of == u16 ||
@@ -228,7 +230,7 @@ std::optional<ElementType> stored_type(const Kernel& kernel, const Product& prod
     while (const auto* apply = std::get_if<Apply>(&kernel.node(load).what))
       load = apply->operands[0];
     const ElementType type = kernel.node(load).type;
-    if (bits(type) <= 16 && both(type)) return type;
+    if (bits(type) <= 16 && bits(type) >= 8 && both(type)) return type;
   }
   // Weights of a softmax in f16 by values in f16, and 8-bit numbers by each other.
   for (const ElementType type : {f16, bf16})

@@ -146,9 +146,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   const Tiling tiling = tiling_of(gemm);
   const std::int64_t tile_m = tiling.tile[0], tile_n = tiling.tile[1];
   const std::int64_t takers = std::max(1, target.sms / takes.sms);
-  const auto element = [&](sema::NodeId load) {
-    return static_cast<double>(kernel.loaded(load).element_bytes());
-  };
+  const auto element = [&](sema::NodeId load) { return bits(kernel.loaded(load).element) / 8.0; };
   const auto output_bytes = [&] {
     double bytes = 0;
     for (const sema::Assignment& assignment : kernel.assignments)

@@ -26,6 +26,11 @@ namespace lay::plan {
 
 namespace {
 
+// Bytes of that many elements of a tensor.
+Int bytes_of(const sema::Tensor& tensor, const Int& elements) {
+  return is_half_byte(tensor.element) ? ceil_div(elements, 2) : elements * tensor.element_bytes();
+}
+
 Int extent(const sema::Kernel& kernel, sema::IndexId index) {
   return kernel.index(index).extent;
 }
@@ -67,7 +72,7 @@ Int input_bytes(const sema::Kernel& kernel) {
   Int result = 0;
   for (std::size_t id = 0; id < used.size(); ++id)
     if (kernel.tensors[id].access == sema::Access::input)
-      result += elements[id] * kernel.tensors[id].element_bytes();
+      result += bytes_of(kernel.tensors[id], elements[id]);
   return result;
 }
 
@@ -104,7 +109,7 @@ Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
     for (const TileAxis& axis : tile_axes(tiling))
       elements *= depends.contains(axis.index) ? extent(kernel, axis.index)
                                                : tiles(kernel, axis.index, axis.tile);
-    result += elements * kernel.tensor(load->tensor).element_bytes();
+    result += bytes_of(kernel.tensor(load->tensor), elements);
   }
   return result;
 }
@@ -117,8 +122,8 @@ void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm
   const Int batches = product(kernel, gemm.batch);
   // Each column of tiles loads all of A, each row of tiles all of B: 2*M*K*ceil_div(N,128) +
   // 2*N*K*ceil_div(M,128) bytes for tiles of 128 and 16-bit elements.
-  const Int a = m * k * tiles(kernel, gemm.n, tile[1]) * kernel.loaded(gemm.a.load).element_bytes();
-  const Int b = n * k * tiles(kernel, gemm.m, tile[0]) * kernel.loaded(gemm.b.load).element_bytes();
+  const Int a = bytes_of(kernel.loaded(gemm.a.load), m * k * tiles(kernel, gemm.n, tile[1]));
+  const Int b = bytes_of(kernel.loaded(gemm.b.load), n * k * tiles(kernel, gemm.m, tile[0]));
   result.cache_bytes = (a + b) * batches + output_bytes(kernel) +
                        epilogue_bytes(kernel, {gemm.m, gemm.n, gemm.batch, tile});
   result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
@@ -149,8 +154,8 @@ template <class Gemm>
 TileWork tile_work(const sema::Kernel& kernel, const Gemm& gemm, double rows, double columns,
                    double product_clocks, const Target& target) {
   // One K tile of one block, in clocks of an SM: cache_rate is bytes a clock of the whole GPU.
-  const double a = rows * kernel.loaded(gemm.a.load).element_bytes(),
-               b = columns * kernel.loaded(gemm.b.load).element_bytes();
+  const double a = rows * bits(kernel.loaded(gemm.a.load).element) / 8,
+               b = columns * bits(kernel.loaded(gemm.b.load).element) / 8;
   TileWork work;
   work.bytes = (a + b) * gemm.tile[2];
   work.cache_clocks = work.bytes / (target.cache_rate / target.sms);

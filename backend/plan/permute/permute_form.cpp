@@ -262,9 +262,17 @@ std::variant<PermuteForm, NotPermute> recognise_permute(const Kernel& kernel, Fa
     const auto* load = std::get_if<Load>(&kernel.nodes[id].what);
     if (!load || !live[id] || !everywhere[id]) continue;
     if (kernel.tensor(load->tensor).access != Access::input) continue;
-    // Loads at coordinates that are no sums of indices (gathers) are read where they are used.
-    if (auto way = finder.input(*load))
-      form.inputs.push_back({static_cast<NodeId>(id), std::move(*way)});
+    // Loads at coordinates that are no sums of indices (gathers) are read where they are used. So
+    // are elements of 4 bits along another index than the outputs: one by one they would be written
+    // to shared memory, where two share a byte.
+    auto way = finder.input(*load);
+    if (!way) continue;
+    const int last = static_cast<int>(form.indices.size()) - 1,
+              run = form.outputs[0].run_axis >= 0 ? form.outputs[0].run_axis : last;
+    if (is_half_byte(kernel.tensor(load->tensor).element) && way->run_axis >= 0 &&
+        way->run_axis != run)
+      continue;
+    form.inputs.push_back({static_cast<NodeId>(id), std::move(*way)});
   }
   return form;
 }

@@ -26,6 +26,7 @@ class Shaper {
  private:
   bool choose_tile();
   bool choose_operand(Sm80Operand& operand, int axis);
+  int shared_vector(const Sm80Operand& operand, const std::array<int, 2>& tile, int widest) const;
   bool choose_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked);
   bool choose_order();
   bool choose_room();
@@ -61,6 +62,16 @@ bool Shaper::choose_tile() {
   return check_tile(at_, gemm_, least, "warps");
 }
 
+// The widest vector of elements of 4 bits, of 4 bytes at least, by which the threads share the
+// tile: one of 64 x 32 has 64 vectors of 16 bytes, and 128 of 8.
+int Shaper::shared_vector(const Sm80Operand& operand, const std::array<int, 2>& tile,
+                          int widest) const {
+  constexpr int least = 8;
+  for (int vector = widest; vector >= least; vector /= 2)
+    if (shared_copy(tile, operand.along_k, vector, gemm_.threads())) return vector;
+  return widest;
+}
+
 bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
   const sema::NodeId load = axis == 0 ? at_.form.a : at_.form.b;
   operand.load = load;
@@ -79,18 +90,30 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
     }
   }
   operand.vector = 1;
+  const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
   if (at_.width == Width::vectors && (run == gemm_.k || run == operand.outer)) {
-    const int vector = widest_access / tensor.element_bytes();
+    const int widest = widest_access * 8 / bits(tensor.element),
+              vector = is_half_byte(tensor.element) ? shared_vector(operand, tile, widest) : widest;
     const Conditions needed{tile::vector_conditions(at_.facts, tensor.layout, unit, vector),
-                            {{what.tensor, widest_access}}};
+                            {{what.tensor, vector * bits(tensor.element) / 8}}};
     if (!is_never(needed)) {
       operand.vector = vector;
       add(at_.conditions, needed);
     }
   }
   // cp.async moves 4, 8 or 16 bytes (PTX ISA); narrower elements go through registers.
-  operand.async = operand.vector * tensor.element_bytes() >= 4;
-  const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
+  operand.async = operand.vector * bits(tensor.element) >= 32;
+  // One by one, two threads would write the two elements of a byte of shared memory. A schedule
+  // that does not say its accesses has vectors alone.
+  if (is_half_byte(tensor.element) && !operand.async) {
+    if (at_.width == Width::elements && !at_.schedule.accesses) return false;
+    return at_.wrong("unsupported", "accesses",
+                     tensor.name + " has elements of " + std::string(element_name(tensor.element)) +
+                         ", two to a byte, which are copied to shared memory in vectors only",
+                     {{"help",
+                       "a tensor that is contiguous along an index of the product, with "
+                       "strides of whole vectors"}});
+  }
   const auto threads = shared_copy(tile, operand.along_k, operand.vector, gemm_.threads());
   if (!threads) {
     return at_.wrong("schedule-copy", "tile",
@@ -110,8 +133,7 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
   operand.converted = tensor.element != multiplied ||
                       !is_as_stored(at_.kernel, at_.form, operand.value, operand.load);
   // An element that is the atom's already may still be converted: bf16(f16(X)) rounds on the way.
-  // Operands that are not keep their reads, by ldmatrix or value by value.
-  if (operand.converted) read_together(operand.fragment, bits(tensor.element));
+  read_together(operand.fragment, bits(tensor.element));
   return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b);
 }
 
@@ -216,7 +238,7 @@ int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
     // Padding counts: the last element's offset and one.
     const auto offsets = values(operand.shared);
     return static_cast<int>(*std::max_element(offsets.begin(), offsets.end()) + 1) *
-           kernel.loaded(operand.load).element_bytes();
+           bits(kernel.loaded(operand.load).element) / 8;
   };
   // All slices but the first hand over at once, each to a place of its own: one barrier is enough,
   // and skinny tiles, which take slices, have few accumulators. 16 x 32 of f32: 2 KiB a slice.

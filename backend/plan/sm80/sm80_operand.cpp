@@ -50,7 +50,8 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
 
 Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
   const auto tile = operand_tile(operand, gemm);
-  WorstAccess counter(operand.shared, tile[0], element_bits / 8, operand.vector * element_bits / 8);
+  WorstAccess counter(operand.shared, tile[0], element_bits,
+                      std::max(1, operand.vector * element_bits / 8));
   const auto outer = values(along(operand.threads, 0)), k = values(along(operand.threads, 1));
   const auto threads = static_cast<std::size_t>(gemm.threads());
   // Where each lane of a warp begins one access: (outer, k).

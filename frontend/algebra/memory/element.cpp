@@ -92,6 +92,10 @@ int bits(ElementType type) {
   return element_row(type).bits;
 }
 
+bool is_half_byte(ElementType type) {
+  return bits(type) == 4;
+}
+
 bool is_float(ElementType type) {
   return element_row(type).is_float;
 }

@@ -63,6 +63,9 @@ std::string_view element_name(ElementType type);
 // The type of a name; nothing for another word.
 std::optional<ElementType> parse_element(std::string_view name);
 int bits(ElementType type);
+// Returns true for types of 4 bits, of which memory has two to a byte: the element of even offset
+// in the low bits, the next one in the high bits.
+bool is_half_byte(ElementType type);
 bool is_float(ElementType type);
 bool is_signed(ElementType type);
 

@@ -48,7 +48,7 @@ struct Dim {
 enum class Access { input, output, inout };
 
 // Elements in the caller's memory. The layout maps the coordinate that stands in brackets to an
-// offset in elements; it has one top-level mode an index.
+// offset in elements; it has one top-level mode an index. Elements of 4 bits lie two to a byte.
 struct Tensor {
   std::string name;
   ElementType element = ElementType::f32;
@@ -57,7 +57,8 @@ struct Tensor {
   Span where;
   Swizzle swizzle{};  // of the layout's offsets; B = 0 without
 
-  int element_bytes() const { return bits(element) / 8; }
+  // Of the bytes that an element lies in: 1 where two share a byte.
+  int element_bytes() const { return is_half_byte(element) ? 1 : bits(element) / 8; }
   bool is_swizzled() const { return swizzle.b > 0; }
   // Coordinate -> offset in elements.
   AnyLayout memory() const {

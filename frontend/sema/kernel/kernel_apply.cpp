@@ -78,6 +78,15 @@ void note(Session& session, std::string code, std::string message, Span where) {
   session.outcome->diagnostics.add(std::move(d));
 }
 
+// " has 9", of the first element of the array that is no integer of the 4 bits.
+std::string outside_of(ElementType element, const Array& array) {
+  if (!is_half_byte(element) || is_float(array.element)) return "";
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    if (saturate(element, array.integer(i)) != array.integer(i))
+      return " has " + std::to_string(array.integer(i));
+  return "";
+}
+
 // The array in the tensor's element type. NumPy has no name for narrow floats: f32 stands in for
 // them.
 Array converted(Session& session, const Array& array, const Tensor& tensor, Span where) {
@@ -92,7 +101,8 @@ Array converted(Session& session, const Array& array, const Tensor& tensor, Span
   }
   fail("argument-kind",
        tensor.name + " is of " + std::string(element_name(tensor.element)) +
-           ", and this array of " + std::string(element_name(array.element)),
+           ", and this array of " + std::string(element_name(array.element)) +
+           outside_of(tensor.element, array),
        where, {{tensor.where, "declared here"}},
        {{"works", "cast(X, " + std::string(element_name(tensor.element)) + ")"}});
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/convert.h"
 #include "frontend/algebra/support/refusal.h"
 
 namespace lay::sema {
@@ -271,8 +272,23 @@ void check_guards(const Kernel& kernel, const Binding& sizes) {
   }
 }
 
+namespace {
+
+// Returns true if the array's elements are integers of 4 bits in bytes of the same sign.
+bool are_half_bytes(const Array& array, ElementType element) {
+  using enum ElementType;
+  if (!(element == s4 && array.element == s8) && !(element == u4 && array.element == u8))
+    return false;
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    if (saturate(element, array.integer(i)) != array.integer(i)) return false;
+  return true;
+}
+
+}  // namespace
+
 std::optional<Array> as_elements(const Array& array, ElementType element) {
   if (array.element == element) return array;
+  if (are_half_bytes(array, element)) return Array{element, array.shape, array.bytes};
   const bool unnamed = is_float(element) && (bits(element) < 32 || element == ElementType::tf32);
   if (!unnamed) return std::nullopt;
   if (array.element == ElementType::f32) return array.cast(element);

@@ -73,8 +73,8 @@ std::map<std::string, std::int64_t> sizes_by_dim(const Kernel& kernel,
 void check_guards(const Kernel& kernel, const Binding& sizes);
 
 // The array in a tensor's element type, for types that NumPy has no name for: f32 is rounded, and
-// unsigned integers or raw bits of the same width are the element's bits. Nothing if the array is
-// of another type.
+// unsigned integers or raw bits of the same width are the element's bits, and s8 and u8 hold the
+// numbers of s4 and u4 where all of them fit. Nothing if the array is of another type.
 std::optional<Array> as_elements(const Array& array, ElementType element);
 
 // Returns true if an element lost digits when `as_elements` made `narrow` of `array`.
@@ -84,6 +84,9 @@ bool is_rounded(const Array& array, const Array& narrow);
 std::vector<std::int64_t> array_shape(const Tensor& tensor, const Binding& sizes);
 // The number of elements the tensor spans in memory: cosize of its layout, 0 if it has no element.
 std::int64_t memory_elements(const Tensor& tensor, const Binding& sizes);
+
+// The bytes that those take on a GPU, where two elements of 4 bits share one.
+std::int64_t memory_bytes(const Tensor& tensor, const Binding& sizes);
 
 // Returns true if the layout may put several elements of the array into one place.
 bool may_share_places(const Tensor& tensor, const Binding& sizes);
@@ -97,5 +100,8 @@ Array unpack(const Tensor& tensor, const Binding& sizes, const std::vector<std::
 // The same of memory with elements of another type than the tensor's.
 Array unpack(const Tensor& tensor, ElementType held, const Binding& sizes,
              const std::vector<std::byte>& memory);
+// What `pack` made as a GPU has it: of elements of 4 bits two to a byte, the first one in the low
+// bits.
+std::vector<std::byte> on_device(ElementType element, std::vector<std::byte> memory);
 
 }  // namespace lay::sema

@@ -99,6 +99,12 @@ std::int64_t memory_elements(const Tensor& tensor, const Binding& sizes) {
   return checked_mul(checked_add(last, block) / block, block);
 }
 
+std::int64_t memory_bytes(const Tensor& tensor, const Binding& sizes) {
+  const std::int64_t elements = memory_elements(tensor, sizes);
+  if (is_half_byte(tensor.element)) return elements / 2 + elements % 2;
+  return checked_mul(elements, tensor.element_bytes());
+}
+
 namespace {
 
 // Returns true if it is plain that no two elements share a place: each stride steps over all that
@@ -179,6 +185,18 @@ Array unpack(const Tensor& tensor, ElementType held, const Binding& sizes,
                 memory.data() + static_cast<std::size_t>(offset) * width, width);
   });
   return array;
+}
+
+std::vector<std::byte> on_device(ElementType element, std::vector<std::byte> memory) {
+  if (!is_half_byte(element)) return memory;
+  constexpr std::byte low{0x0f};
+  const std::size_t count = memory.size();
+  for (std::size_t i = 0; i < count; i += 2) {
+    const std::byte next = i + 1 < count ? memory[i + 1] : std::byte{0};
+    memory[i / 2] = (memory[i] & low) | next << 4;
+  }
+  memory.resize((count + 1) / 2);
+  return memory;
 }
 
 }  // namespace lay::sema

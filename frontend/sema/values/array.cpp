@@ -150,6 +150,9 @@ void Array::set_real(std::int64_t i, double value) {
   if (element == ElementType::f32) return write(*bytes, i, static_cast<float>(value));
   if (element == ElementType::f64) return write(*bytes, i, value);
   if (element == ElementType::pred) return write_bits(*this, i, value != 0);
+  // An integer of 4 bits fills its byte, sign and all.
+  if (!is_float(element) && is_half_byte(element))
+    return set_integer(i, round_to_integer(element, value));
   write_bits(*this, i, encode(element, value));
 }
 

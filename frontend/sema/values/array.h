@@ -36,7 +36,8 @@ struct Array {
   int rank() const { return static_cast<int>(shape.size()); }
   std::int64_t offset(const std::vector<std::int64_t>& coordinate) const;
 
-  // Elements by their row-major index. `pred` counts one byte.
+  // Elements by their row-major index. `pred` takes one byte, and so does an integer of 4 bits,
+  // with its sign: here elements do not share bytes, as they do in the memory of a GPU.
   double real(std::int64_t i) const;
   std::int64_t integer(std::int64_t i) const;
   void set_real(std::int64_t i, double value);

@@ -235,7 +235,7 @@ LAY_API lay_result lay_value_of_string(lay_context* context, const char* string,
 typedef struct lay_array {
   uint32_t size;
   int32_t rank;
-  const char* element; /* "f32", "bf16", "s8", ...; "pred" is a byte an element */
+  const char* element; /* "f32", "bf16", "s8", ...; "pred", "s4" and "u4" are a byte an element */
   const int64_t* shape;
   const void* data;
   int64_t bytes; /* of data: what lay_value_of_array checks, and lay_value_to_array says */
@@ -309,7 +309,9 @@ LAY_API lay_result lay_plan_image(lay_plan* plan, size_t variant, size_t launch,
  * A launcher works in the device's primary context, and leaves current in the calling thread what
  * was current before. */
 
-/* A tensor in the device's memory, or one that is not there yet. */
+/* A tensor in the device's memory, or one that is not there yet. Elements of 4 bits lie two to a
+ * byte, the first one in the low bits. Their tensor may be given as one of bytes, "u8", which then
+ * has half as many along the axis of stride 1. */
 typedef struct lay_tensor {
   uint32_t size;
   int32_t rank;

@@ -19,6 +19,12 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// The type in whose bytes the host holds elements.
+ElementType held(ElementType element) {
+  if (element == ElementType::s4) return ElementType::s8;
+  return element == ElementType::u4 ? ElementType::u8 : element;
+}
+
 // Odd integers from `low` to `high`.
 struct Range {
   int low, high;
@@ -33,6 +39,9 @@ Range wide_range(ElementType element) {
     case ElementType::s8:
     case ElementType::u8:
       return {33, 127};
+    case ElementType::s4:
+    case ElementType::u4:
+      return {3, 7};
     case ElementType::bf16:
       return {129, 255};
     default:
@@ -64,7 +73,7 @@ double number(ElementType element, Numbers numbers, std::uint64_t random) {
   return is_negative ? -magnitude : magnitude;
 }
 
-// All values of a type of 8 or 16 bits.
+// All values of a type of 4 to 16 bits.
 const std::vector<double>& values_of(ElementType element) {
   static std::mutex mutex;
   static std::map<ElementType, std::vector<double>> tables;
@@ -87,7 +96,7 @@ std::vector<std::byte> made(ElementType element, std::int64_t count, std::uint64
   in_parts(count, 1 << 16, [&](int, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint64_t encoded =
-          encode(element, number_of(mixed(start + static_cast<std::uint64_t>(i))));
+          encode(held(element), number_of(mixed(start + static_cast<std::uint64_t>(i))));
       std::memcpy(memory.data() + static_cast<std::size_t>(i) * width, &encoded, width);
     }
   });

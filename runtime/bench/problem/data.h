@@ -38,7 +38,7 @@ double largest(ElementType element, Numbers numbers);
 // Memory of the tensors, one block each, by TensorId.
 using HostData = std::vector<std::vector<std::byte>>;
 
-// Reads elements of one block as numbers. A type of 8 or 16 bits is decoded once for all its
+// Reads elements of one block as numbers. A type of up to 16 bits is decoded once for all its
 // values, so that reading is a table look-up.
 class Reader {
  public:

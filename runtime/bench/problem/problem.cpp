@@ -119,7 +119,7 @@ std::vector<std::pair<std::string, std::int64_t>> Problem::named_sizes() const {
 
 std::size_t Problem::bytes() const {
   std::size_t sum = 0;
-  for (const Tensor& tensor : tensors) sum += tensor.bytes();
+  for (const Tensor& tensor : tensors) sum += tensor.device_bytes();
   return sum;
 }
 

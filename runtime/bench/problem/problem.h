@@ -45,9 +45,11 @@ struct Tensor {
   };
   std::optional<Segments> segments{};
 
+  // On the host, where each element has bytes of its own, and on the GPU.
   std::size_t bytes() const {
     return static_cast<std::size_t>(elements) * sema::element_bytes(element);
   }
+  std::size_t device_bytes() const { return is_half_byte(element) ? (bytes() + 1) / 2 : bytes(); }
   bool is_written() const { return access != sema::Access::input; }
 };
 
@@ -64,7 +66,7 @@ struct Problem {
   double real(sema::ScalarId scalar) const;
   // Returns the sizes in the order of the kernel's dims.
   std::vector<std::pair<std::string, std::int64_t>> named_sizes() const;
-  // Returns the bytes of all tensors together.
+  // Returns the bytes that all tensors together take on the GPU.
   std::size_t bytes() const;
 };
 

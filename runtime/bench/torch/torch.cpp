@@ -8,6 +8,7 @@
 #include "runtime/bench/problem/operand_sets.h"
 #include "runtime/bench/python.h"
 #include "runtime/bench/python_files.h"
+#include "runtime/bench/torch/torch_words.h"
 #include "runtime/io/file.h"
 #include "runtime/io/json.h"
 
@@ -37,7 +38,7 @@ std::string tensor_json(const Tensor& tensor, const std::string& file) {
     strides.push_back(*stride);
   }
   return JsonObject()
-      .string("type", element_name(tensor.element))
+      .string("type", element_name(torch::stored(tensor.element)))
       .integer("bytes", static_cast<std::int64_t>(tensor.bytes()))
       .raw("shape", numbers(shape))
       .raw("strides", numbers(strides))

@@ -10,7 +10,7 @@
 namespace lay::bench::torch {
 
 std::string type_text(ElementType type) {
-  switch (type) {
+  switch (stored(type)) {
     case ElementType::pred:
       return "torch.bool";
     case ElementType::f16:
@@ -61,7 +61,16 @@ bool is_half(ElementType type) {
 }
 
 ElementType stored(ElementType type) {
-  return type == ElementType::tf32 ? ElementType::f32 : type;
+  switch (type) {
+    case ElementType::tf32:
+      return ElementType::f32;
+    case ElementType::s4:
+      return ElementType::s8;
+    case ElementType::u4:
+      return ElementType::u8;
+    default:
+      return type;
+  }
 }
 
 bool holds_all_of(ElementType wide, ElementType narrow) {

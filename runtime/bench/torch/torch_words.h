@@ -14,7 +14,7 @@ std::string real_text(double value);
 
 // Returns whether a type is f16 or bf16, in which PyTorch's users compute.
 bool is_half(ElementType type);
-// Returns the type that the elements have in PyTorch.
+// Returns the type that the elements have in PyTorch, which has none of 4 bits.
 ElementType stored(ElementType type);
 // Returns whether each number of `narrow` is one of `wide`, which has more bits.
 bool holds_all_of(ElementType wide, ElementType narrow);

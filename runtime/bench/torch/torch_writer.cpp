@@ -209,6 +209,9 @@ Value Writer::converted(const Value& value, ElementType type) {
                                         : value.number->integer);
     return number_of(type, number);
   }
+  // A saturation of which PyTorch knows nothing.
+  if (is_half_byte(type) && value.type != type)
+    throw NotInTorch{"PyTorch has no type " + std::string(element_name(type))};
   if (stored(value.type) == stored(type)) return value;
   const auto key = std::pair{value.text, stored(type)};
   Value made = value;
