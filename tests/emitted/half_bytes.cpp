@@ -51,9 +51,13 @@ TEST_CASE("kernels of integers of 4 bits compile, with everything in registers")
   for (const lay::sema::KernelPtr& kernel : kernels_of(script)) {
     const auto plan = lay::plan::make_plan(kernel, target);
     for (const auto& problem : plan.problems) FAIL(problem.message);
-    // The general paths come last, the widest accesses first.
-    for (const std::size_t which : {std::size_t{0}, plan.variants.size() - 1}) {
-      const auto& variant = plan.variants[which];
+    // The widest accesses come first, the general paths last; of two products all on tensor cores.
+    for (const auto& variant : plan.variants) {
+      const bool every = kernel->name == "w4a16" || kernel->name == "groups";
+      const bool of_tensor_cores = std::holds_alternative<lay::plan::Sm80Gemm>(variant.how);
+      if (&variant != &plan.variants.front() && &variant != &plan.variants.back() &&
+          !(every && of_tensor_cores))
+        continue;
       INFO(kernel->name << ", variant " << variant.name);
       for (const lay::ir::Kernel& launch : lay::ir::lower_all(plan, variant)) {
         const auto made = lay::runtime::compile(emitted(launch, "sm_90a"), target);
