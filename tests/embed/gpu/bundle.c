@@ -42,7 +42,7 @@ static void ask(void) {
   lay_message why;
   int64_t bytes = 0;
   memset(&of, 0, sizeof of);
-  of.M = 64;
+  of.M = 304;
   of.N = 256;
   of.K = 4090;
   of.A = (void*)(uintptr_t)0x100000000;
