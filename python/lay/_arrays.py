@@ -174,9 +174,14 @@ def parts(value):
 def described(capsule):
     """What DLPack says in a capsule, which keeps it alive: element type, shape, strides in
     elements, address, number of the device."""
+    return of_tensor(_DLTensor.from_address(pointer_of(capsule, b"dltensor")))
+
+
+def pointer_of(capsule, name):
+    """The address that a capsule of this name has."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return of_tensor(_DLTensor.from_address(pointer(capsule, b"dltensor")))
+    return pointer(capsule, name)
 
 
 def of_tensor(tensor):

@@ -4,7 +4,7 @@ lie, its current stream, and its allocator."""
 import ctypes
 
 from . import _arrays
-from ._devices import Other, Placed
+from ._devices import Other, Placed, integers
 
 _Tensor = _arrays._DLTensor
 
@@ -40,9 +40,7 @@ def table_of(kind):
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
     if type(capsule).__name__ != "PyCapsule":
         return None
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    at = pointer(capsule, b"dlpack_exchange_api")
+    at = _arrays.pointer_of(capsule, b"dlpack_exchange_api")
     while at:
         table = Table.from_address(at)
         if table.major == 1:
@@ -73,15 +71,15 @@ class Exchanging(Other):
         return stream.value or 0
 
     def empty(self, element, shape, strides, device):
-        code = _arrays.dlpack_of.get(element)
-        if code is None or not self.table.allocate or not self.table.to_object:
+        if not self._makes(element):
             return super().empty(element, shape, strides, device)
         if tuple(strides) != _arrays.row_major(shape):
             raise TypeError("the framework's allocator makes row-major arrays, and this output is "
                             "none: give it as out=")
-        like = _Tensor(device_type=_cuda, device_id=device, ndim=len(shape), code=code[0],
-                       bits=code[1], lanes=1)
-        like.shape, like.strides = _integers(shape), _integers(strides)
+        code, bits = _arrays.dlpack_of[element]
+        like = _Tensor(device_type=_cuda, device_id=device, ndim=len(shape), code=code, bits=bits,
+                       lanes=1)
+        like.shape, like.strides = integers(shape), integers(strides)
         failed, managed, made = [], ctypes.c_void_p(), ctypes.c_void_p()
         report = _set_error(lambda _, kind, why: failed.append((why or kind or b"").decode()))
         if self.table.allocate(like, managed, None, report) != 0 or not managed.value:
@@ -92,7 +90,7 @@ class Exchanging(Other):
         return array
 
     def maker(self, element, shape, strides, device):
-        if element not in _arrays.dlpack_of or not self.table.allocate or not self.table.to_object:
+        if not self._makes(element):
             return None
         shape, strides = tuple(shape), tuple(strides)
         return lambda: self.empty(element, shape, strides, device)
@@ -104,12 +102,11 @@ class Exchanging(Other):
         made = self.empty("u8", (count,), (1,), device)
         return made, self.placed(made, self.stream(device)).address
 
+    def _makes(self, element):
+        return element in _arrays.dlpack_of and self.table.allocate and self.table.to_object
+
 
 _cuda = 2
-
-
-def _integers(values):
-    return (ctypes.c_int64 * len(values))(*values)
 
 
 def _must(status, what):

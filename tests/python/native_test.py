@@ -12,39 +12,13 @@ import unittest
 import lay
 from lay import _calls, _exchange
 from lay import _library as c
+from stand_in import Tensor, capsule, describe
 
 
 def table(describe, major=1, previous=None):
     """A table that describes tensors and knows the current stream, and no more."""
     return _exchange.Table(major, 3, previous, _exchange.allocate_function(), None,
                            _exchange.to_object_function(), describe, _current_stream)
-
-
-def capsule(table):
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p,
-                                                   ctypes.c_void_p]
-    return new(ctypes.addressof(table), b"dlpack_exchange_api", None)
-
-
-class Tensor:
-    """A tensor of a device: bf16 unless the type is given as (code, bits)."""
-
-    def __init__(self, shape, address, strides=None, kind=(4, 16), device=(2, 0), offset=0):
-        self.shape = (ctypes.c_int64 * len(shape))(*shape)
-        self.strides = None if strides is None else (ctypes.c_int64 * len(strides))(*strides)
-        self.address, self.kind, self.device, self.offset = address, kind, device, offset
-
-
-@_exchange.describe_function
-def _tensor_from_object(tensor, made):
-    made = made[0]
-    made.data, made.byte_offset = tensor.address, tensor.offset
-    made.device_type, made.device_id = tensor.device
-    made.ndim, (made.code, made.bits), made.lanes = len(tensor.shape), tensor.kind, 1
-    made.shape = tensor.shape
-    made.strides = tensor.strides or ctypes.POINTER(ctypes.c_int64)()
-    return 0
 
 
 _streams = {0: 0x57, 1: 0x58}
@@ -56,9 +30,9 @@ def _current_stream(kind, device, stream):
     return 0
 
 
-TABLE = table(_tensor_from_object)
-NEWER = table(_tensor_from_object, 2, ctypes.addressof(TABLE))
-FOREIGN = table(_tensor_from_object, 2)
+TABLE = table(describe)
+NEWER = table(describe, 2, ctypes.addressof(TABLE))
+FOREIGN = table(describe, 2)
 # ctypes clears what a callback raises. This function of Python's fails as a description does: it
 # returns -1 with an exception, for anything but a list.
 FAILING = table(ctypes.cast(ctypes.pythonapi.PyList_Append, _exchange.describe_function))
