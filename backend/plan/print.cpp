@@ -234,6 +234,11 @@ void staged_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Staged
 
 void hopper_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
+  if (gemm.accumulator_sets > 1) {
+    lines.push_back("  // " + std::to_string(gemm.accumulator_sets) +
+                    " sets of accumulators: the sums of one are added to totals while the next "
+                    "products fill the other");
+  }
   if (gemm.store) staged_lines(kernel, gemm, *gemm.store, lines);
   if (gemm.split) {
     lines.push_back(split_line(gemm.cluster[2], gemm.split->each * gemm.split->values,

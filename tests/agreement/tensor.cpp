@@ -460,15 +460,20 @@ TEST_CASE("tensor cores: faults of sums that go on in registers are found", "[te
   const sema::KernelCall call = integer_call(kernel, {128, 128, 400});
   const Array expected = sema::run_reference(call).outputs[0];
   const std::string text = ir::print(lowered_for_few(kernel, 1));
+  // Two sets of accumulators take turns: the second product of a round fills the first one again.
+  const char* fresh = "zero step == 0";
+  const std::size_t again = text.find(fresh, text.find(fresh, text.find("for pair")) + 1);
+  REQUIRE(again != std::string::npos);
   find_planted(
       text, call, expected,
       {
-          {"they are added up before they are complete", "wait_group wgmma pending 0", "",
+          {"they are added up before they are complete", "wait_group wgmma pending 1", "",
+           "in-flight"},
+          {"the last ones are added up before they are complete", "wait_group wgmma pending 0", "",
            "in-flight"},
           {"the next ones begin before they have been read", "fence wgmma", "", "missing-fence"},
-          {"the next ones go on from them", "zero step == 0", "zero tile_k == 0 and step == 0",
-           "element"},
-          {"only the last ones count", "total[v,0,0] + acc[v,0,0]", "acc[v,0,0]", "element"},
+          {"the next ones go on from them", fresh, "zero step == 4", "element", again},
+          {"only the last ones count", "total[v,0,0] + acc1[v,0,0]", "acc1[v,0,0]", "element"},
           {"totals begin with what was there", "fill total = 0.0", "", "uninitialised"},
       });
 }

@@ -20,6 +20,7 @@
 //     // sums of 128 of k are multiplied by
 //     //   a[m,k / 128], 2 numbers a thread
 //     //   b[n / 128,k / 128], 1 number a thread
+//     // 2 sets of accumulators: the sums of one are added to totals while the next products fill the other
 //     // C leaves by stmatrix and TMA through Sw<3,3,3> o 0 o (64,64):(64,1), 2 buffers a consumer, each warp its own rows
 //     // registers: 40 for each producer thread, 232 for each of a consumer
 //     // predicted: 232 registers a thread, 230912 bytes of shared memory
@@ -154,8 +155,11 @@ lay_scaled_blocks_sm90(
   unsigned short* const C_stage_ = (unsigned short*)(shared + 196608);  // Sw<3,3,3> o 0 o (64,64,2,2):(64,1,4096,8192), (m,n,buffer,consumer)
   float acc_[64];  // ((2,2,16),1,1):((1,2,4),0,0), accumulators, (thread,value) -> (m,n): (((4,8,4),(2,1)),((2,2,16),(1,1))):(((2@1,1@0,16@0),(64@0,128@1)),((1@1,8@0,8@1),(64@0,128@1)))
   float total_[64];  // ((2,2,16),1,1):((1,2,4),0,0), where the accumulators are added up every 128 of K, each multiplied by its scales
+  float acc1_[64];  // ((2,2,16),1,1):((1,2,4),0,0), those of odd K tiles
   float scale1_[2];  // 2:1, scales of an interval, number -> (m,n) from this thread's first: 2:8@0
   float scale2_[1];  // 1:1, scales of an interval, number -> (m,n) from this thread's first: 1:0
+  float scale3_[2];  // 2:1, scales of an interval, number -> (m,n) from this thread's first: 2:8@0
+  float scale4_[1];  // 1:1, scales of an interval, number -> (m,n) from this thread's first: 1:0
   __align__(16) unsigned short packed_[8];  // 8:1, (m,n,buffer,consumer)
   const unsigned A_stage_start_ = kept(matrix_start(A_stage_, 16));
   const unsigned B_stage_start_ = kept(matrix_start(B_stage_, 16));
@@ -265,25 +269,27 @@ lay_scaled_blocks_sm90(
       const int n_first_ = tile_n_ * 128;
       #pragma unroll
       for (int i = 0; i < 64; ++i) total_[i] = 0.0f;
-      for (int tile_k_ = 0; tile_k_ < tiles_k_; ++tile_k_) {
+      if (tiles_k_ > 0) {
         #pragma unroll
         for (int e_ = 0; e_ < 2; ++e_) {
           const int m_ = m_first_ + row_ + e_ * 8;
           if (m_ < M_) {
-            scale1_[e_] = a_[(long long)m_ * K_ + tile_k_];
+            scale1_[e_] = a_[(long long)m_ * K_];
           } else {
             scale1_[e_] = 0.0f;
           }
         }
         const int n_ = n_first_ + column_;
         if (n_ < (int)((long long)N_ * 128)) {
-          scale2_[0] = b_[(long long)(int)((long long)n_ / 128) * K_ + tile_k_];
+          scale2_[0] = b_[(long long)(int)((long long)n_ / 128) * K_];
         } else {
           scale2_[0] = 0.0f;
         }
         mbarrier_wait(filled_ + use_slot * 8, use_phase);
         #pragma unroll
         for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+        #pragma unroll
+        for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
         #pragma unroll
         for (int step_ = 0; step_ < 4; ++step_) {
@@ -292,18 +298,164 @@ lay_scaled_blocks_sm90(
               + use_slot * 1024, 1024, 1), !(step_ == 0));
         }
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-        #pragma unroll
-        for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
-        if (thread % 128 < 2) {
-          mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
-        }
-        if (++freed_slot == 6) freed_slot = 0, freed_phase ^= 1;
-        #pragma unroll
-        for (int v_ = 0; v_ < 64; ++v_) {
-          total_[v_] = fmaf(scale1_[v_ / 2 % 2] * scale2_[0], acc_[v_], total_[v_]);
-        }
         if (++use_slot == 6) use_slot = 0, use_phase ^= 1;
+        for (int pair_ = 0; pair_ < (tiles_k_ - 1) / 2; ++pair_) {
+          #pragma unroll
+          for (int e_ = 0; e_ < 2; ++e_) {
+            const int m_ = m_first_ + row_ + e_ * 8;
+            if (m_ < M_) {
+              scale3_[e_] = a_[(long long)m_ * K_ + (pair_ * 2 + 1)];
+            } else {
+              scale3_[e_] = 0.0f;
+            }
+          }
+          const int n_2_ = n_first_ + column_;
+          if (n_2_ < (int)((long long)N_ * 128)) {
+            scale4_[0] = b_[(long long)(int)((long long)n_2_ / 128) * K_ + (pair_ * 2 + 1)];
+          } else {
+            scale4_[0] = 0.0f;
+          }
+          mbarrier_wait(filled_ + use_slot * 8, use_phase);
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+          #pragma unroll
+          for (int step_ = 0; step_ < 4; ++step_) {
+            multiply_1(&acc1_[0], matrix_descriptor(A_stage_start_ + consumer_ % 2 * 64 * 8
+                + step_ * 32 / 16 + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_
+                + step_ * 32 / 16 + use_slot * 1024, 1024, 1), !(step_ == 0));
+          }
+          asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+          if (++use_slot == 6) use_slot = 0, use_phase ^= 1;
+          asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          if (thread % 128 < 2) {
+            mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
+          }
+          if (++freed_slot == 6) freed_slot = 0, freed_phase ^= 1;
+          #pragma unroll
+          for (int v_ = 0; v_ < 64; ++v_) {
+            total_[v_] = fmaf(scale1_[v_ / 2 % 2] * scale2_[0], acc_[v_], total_[v_]);
+          }
+          #pragma unroll
+          for (int e_ = 0; e_ < 2; ++e_) {
+            const int m_ = m_first_ + row_ + e_ * 8;
+            if (m_ < M_) {
+              scale1_[e_] = a_[(long long)m_ * K_ + (pair_ * 2 + 2)];
+            } else {
+              scale1_[e_] = 0.0f;
+            }
+          }
+          const int n_3_ = n_first_ + column_;
+          if (n_3_ < (int)((long long)N_ * 128)) {
+            scale2_[0] = b_[(long long)(int)((long long)n_3_ / 128) * K_ + (pair_ * 2 + 2)];
+          } else {
+            scale2_[0] = 0.0f;
+          }
+          mbarrier_wait(filled_ + use_slot * 8, use_phase);
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+          #pragma unroll
+          for (int step_ = 0; step_ < 4; ++step_) {
+            multiply_1(&acc_[0], matrix_descriptor(A_stage_start_ + consumer_ % 2 * 64 * 8 + step_ * 32 / 16
+                + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_ + step_ * 32 / 16
+                + use_slot * 1024, 1024, 1), !(step_ == 0));
+          }
+          asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+          if (++use_slot == 6) use_slot = 0, use_phase ^= 1;
+          asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          if (thread % 128 < 2) {
+            mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
+          }
+          if (++freed_slot == 6) freed_slot = 0, freed_phase ^= 1;
+          #pragma unroll
+          for (int v_ = 0; v_ < 64; ++v_) {
+            total_[v_] = fmaf(scale3_[v_ / 2 % 2] * scale4_[0], acc1_[v_], total_[v_]);
+          }
+        }
+        if (tiles_k_ % 2 == 0) {
+          #pragma unroll
+          for (int e_ = 0; e_ < 2; ++e_) {
+            const int m_ = m_first_ + row_ + e_ * 8;
+            if (m_ < M_) {
+              scale3_[e_] = a_[(long long)m_ * K_ + (tiles_k_ - 1)];
+            } else {
+              scale3_[e_] = 0.0f;
+            }
+          }
+          const int n_2_ = n_first_ + column_;
+          if (n_2_ < (int)((long long)N_ * 128)) {
+            scale4_[0] = b_[(long long)(int)((long long)n_2_ / 128) * K_ + (tiles_k_ - 1)];
+          } else {
+            scale4_[0] = 0.0f;
+          }
+          mbarrier_wait(filled_ + use_slot * 8, use_phase);
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+          #pragma unroll
+          for (int step_ = 0; step_ < 4; ++step_) {
+            multiply_1(&acc1_[0], matrix_descriptor(A_stage_start_ + consumer_ % 2 * 64 * 8
+                + step_ * 32 / 16 + use_slot * 1024, 1024, 1), matrix_descriptor(B_stage_start_
+                + step_ * 32 / 16 + use_slot * 1024, 1024, 1), !(step_ == 0));
+          }
+          asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+          if (++use_slot == 6) use_slot = 0, use_phase ^= 1;
+          asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          if (thread % 128 < 2) {
+            mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
+          }
+          if (++freed_slot == 6) freed_slot = 0, freed_phase ^= 1;
+          #pragma unroll
+          for (int v_ = 0; v_ < 64; ++v_) {
+            total_[v_] = fmaf(scale1_[v_ / 2 % 2] * scale2_[0], acc_[v_], total_[v_]);
+          }
+          asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          if (thread % 128 < 2) {
+            mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
+          }
+          if (++freed_slot == 6) freed_slot = 0, freed_phase ^= 1;
+          #pragma unroll
+          for (int v_ = 0; v_ < 64; ++v_) {
+            total_[v_] = fmaf(scale3_[v_ / 2 % 2] * scale4_[0], acc1_[v_], total_[v_]);
+          }
+        } else {
+          asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc_[i]) :: "memory");
+          #pragma unroll
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(acc1_[i]) :: "memory");
+          if (thread % 128 < 2) {
+            mbarrier_arrive_remote(drained_ + freed_slot * 8, thread % 128);
+          }
+          if (++freed_slot == 6) freed_slot = 0, freed_phase ^= 1;
+          #pragma unroll
+          for (int v_ = 0; v_ < 64; ++v_) {
+            total_[v_] = fmaf(scale1_[v_ / 2 % 2] * scale2_[0], acc_[v_], total_[v_]);
+          }
+        }
       }
       #pragma unroll
       for (int pass_ = 0; pass_ < 2; ++pass_) {

@@ -25,7 +25,7 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
     : declared_(declared),
       b_(declared.b),
       gemm_(gemm),
-      scales_(declared, gemm, OutsideNumbers::zero) {
+      scales_(declared, gemm, OutsideNumbers::zero, gemm.accumulator_sets) {
   declare(a_, gemm.a, 0);
   declare(b_operand_, gemm.b, 1);
   const Span& where = declared.kernel.node(gemm.contraction).where;
@@ -46,6 +46,12 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
                            make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
   } else {
     totals_ = accumulators_;
+  }
+  if (gemm.accumulator_sets > 1) {
+    declared.from(where, "those of odd K tiles");
+    other_accumulators_ =
+        b_.registers(declared.fresh("acc"), gemm.mma.accumulator,
+                     make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
   }
   scales_.declare();
   if (gemm.a.fragment) {

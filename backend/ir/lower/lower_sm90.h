@@ -72,11 +72,12 @@ class Sm90Lowering {
   void multiply(const Tile& tile);
   void over(const char* name, int count, const std::function<void(Term)>& body);
   void rolled(const char* name, int count, const std::function<void(Term)>& body);
-  void issue(Term first, int steps, Term fresh);
-  void multiply_step(Term step, Term fresh);
+  void issue(BufferId sums, Term first, int steps, Term fresh);
+  void multiply_step(BufferId sums, Term step, Term fresh);
   void load_fragment_step(Term step);
   void products(Term tile_k);
   void products_in_parts(const Tile& tile, Term tile_k);
+  void products_in_turn(const Tile& tile);
   Term k_tile(const Tile& tile, Term tile_k);
   void wait_for_turn();
   void pass_turn();
@@ -225,6 +226,7 @@ class Sm90Lowering {
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
+  BufferId other_accumulators_;     // those of odd K tiles, where two sets take turns
   ScaleLowering scales_;
   std::vector<Staged> outputs_;  // of each assignment, where they leave through shared memory
   std::vector<Input> inputs_;

@@ -21,13 +21,17 @@ void Sm90Lowering::multiply(const Tile& tile) {
   const bool cleared_first = gemm_.promotion_interval || gemm_.split;
   if (cleared_first) clear();
   declared_.from(where);
-  b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
-    if (gemm_.promotion_interval) {
-      products_in_parts(tile, tile_k);
-    } else {
-      products(tile_k);
-    }
-  });
+  if (gemm_.accumulator_sets > 1) {
+    products_in_turn(tile);
+  } else {
+    b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
+      if (gemm_.promotion_interval) {
+        products_in_parts(tile, tile_k);
+      } else {
+        products(tile_k);
+      }
+    });
+  }
   if (pingpong_) pass_turn();
   if (gemm_.promotion_interval) return;
   declared_.from(where, "the last stage");
@@ -60,20 +64,20 @@ void Sm90Lowering::over(const char* name, int count, const std::function<void(Te
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
 
-// Issues `steps` steps of the stage, from `first` on, on top of what the accumulators hold unless
-// the first is `fresh`: a group of products together or, where A goes to registers first, each step
-// one of its own.
-void Sm90Lowering::issue(Term first, int steps, Term fresh) {
+// Issues `steps` steps of the stage, from `first` on, on top of what `sums` hold unless the first
+// is `fresh`: a group of products together or, where A goes to registers first, each step one of
+// its own.
+void Sm90Lowering::issue(BufferId sums, Term first, int steps, Term fresh) {
   if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
   over("step", steps, [&](Term step) {
     if (gemm_.a.fragment) load_fragment_step(first + step);
-    multiply_step(first + step, steps == 1 ? fresh : fresh && step == 0);
+    multiply_step(sums, first + step, steps == 1 ? fresh : fresh && step == 0);
     if (gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
   });
   if (!gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
 }
 
-void Sm90Lowering::multiply_step(Term step, Term fresh) {
+void Sm90Lowering::multiply_step(BufferId sums, Term step, Term fresh) {
   const auto repeats = gemm_.repeats();
   over("i", repeats[0], [&](Term i) {
     over("j", repeats[1], [&](Term j) {
@@ -81,7 +85,7 @@ void Sm90Lowering::multiply_step(Term step, Term fresh) {
       const Ref a = gemm_.a.fragment ? Ref{fragments_, {i, step}}
                                      : Ref{a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}};
       Mma& made =
-          b_.mma(MmaKind::wgmma, {accumulators_, {i, j}}, a,
+          b_.mma(MmaKind::wgmma, {sums, {i, j}}, a,
                  {b_operand_.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
       made.zero = fresh;
     });
@@ -139,7 +143,7 @@ void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
   wait_at(b_, filled_, use_);
   over("part", parts, [&](Term part) {
     if (parts > 1) read(part);
-    issue(part * (steps / parts), steps / parts, begins);
+    issue(accumulators_, part * (steps / parts), steps / parts, begins);
     b_.emit(Wait{GroupKind::wgmma, 0, false});
     if (parts == 1) release_stage();
     if (of_tiles == 1) return add();
@@ -149,12 +153,51 @@ void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
   b_.emit(Advance{use_, {}});
 }
 
+// K tiles whose products go to the totals each, in two sets of accumulators in turn: the tensor
+// cores have the next K tile to multiply while the sums of one are added. Two K tiles a round,
+// since registers have no address; the first one before, and what is left behind them.
+void Sm90Lowering::products_in_turn(const Tile& tile) {
+  const BufferId sums[] = {accumulators_, other_accumulators_};
+  const auto begin = [&](Term tile_k, size_t set) {
+    if (scales_.any()) {
+      const Term at = k_tile(tile, tile_k);
+      scales_.read(
+          {{tile.first[0] + held_[0], tile.first[1] + held_[1]}, tile.batch, at, number(0)}, set);
+    }
+    wait_at(b_, filled_, use_);
+    issue(sums[set], number(0), gemm_.repeats()[2], number(0) == 0);
+    b_.emit(Advance{use_, {}});
+  };
+  const auto end = [&](size_t set, int in_flight) {
+    b_.emit(Wait{GroupKind::wgmma, in_flight, false});
+    release_stage();
+    scales_.add(totals_, sums[set], set);
+  };
+  b_.when(tile.steps > 0, [&] {
+    begin(number(0), 0);
+    b_.loop(declared_.name("pair"), number(0), (tile.steps - 1) / 2, {}, [&](Term pair) {
+      begin(pair * 2 + 1, 1);
+      end(0, 1);
+      begin(pair * 2 + 2, 0);
+      end(1, 1);
+    });
+    b_.when(
+        tile.steps % 2 == 0,
+        [&] {
+          begin(tile.steps - 1, 1);
+          end(0, 1);
+          end(1, 0);
+        },
+        [&] { end(0, 0); });
+  });
+}
+
 // One K tile. Its stage is given back when the next one's products are on their way: consumers that
 // share a tile end at about the same time, so that none would keep the tensor cores busy while
 // another waits.
 void Sm90Lowering::products(Term tile_k) {
   wait_at(b_, filled_, use_);
-  issue(number(0), gemm_.repeats()[2], tile_k == 0);
+  issue(accumulators_, number(0), gemm_.repeats()[2], tile_k == 0);
   if (!gemm_.a.fragment) b_.emit(Wait{GroupKind::wgmma, 1, false});
   b_.when(tile_k > 0, [&] { release_stage(); });
   b_.emit(Advance{use_, {}});

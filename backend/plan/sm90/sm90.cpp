@@ -335,7 +335,8 @@ void Shaper::choose_buffers() {
 // them than its threads begin with: an increase that no warpgroup has released blocks forever (PTX
 // ISA, setmaxnreg). Beside its accumulators a thread holds a K tile's part of A, where the atom
 // reads it from registers, totals, where sums are added up in parts, scales of such parts, and what
-// it adds up of its own where blocks share K, which also takes more addresses.
+// it adds up of its own where blocks share K, which also takes more addresses. Where totals take the
+// sums of each K tile and registers are left, there is a second set of accumulators.
 bool Shaper::choose_registers() {
   // f32 accumulators of a thread: 128 x 256 by one consumer of 128 threads is 256, by two 128.
   // Promotion doubles them.
@@ -377,7 +378,13 @@ bool Shaper::choose_registers() {
       if (held + of_a + sums + others <= each) break;
     }
   }
-  if (held + of_a + sums + others <= each) return true;
+  const int all = held + of_a + sums + others;
+  if (all <= each) {
+    const bool promotes_each = gemm_.promotion_interval == gemm_.tile[2] && of_a == 0;
+    if (promotes_each && all + held / 2 + gemm_.scale_registers() <= each)
+      gemm_.accumulator_sets = 2;
+    return true;
+  }
   return at_.wrong(
       "schedule-registers", "tile",
       "a part of " + tuple_text(gemm_.part()) + " leaves " + std::to_string(held) +

@@ -140,6 +140,9 @@ struct Sm90Gemm : TensorGemm {
   std::optional<Mask> mask;          // of the only output
   std::optional<Split> split;        // where blocks share K
   std::optional<std::array<int, 2>> registers;  // of the producer and of the consumers
+  // Of a thread. Two take turns, where each K tile's sums go to totals: the tensor cores multiply
+  // the next K tile meanwhile.
+  int accumulator_sets = 1;
   int sms = 132;
   // Every other tile of a cluster goes through K from its end, and finds there what the tile before
   // has loaded into L2 last.

@@ -217,7 +217,7 @@ TEST_CASE("scaled products: a wrong scale is found") {
   };
   planted("blocks", {136, 1, 3},
           {
-              {"the scale of the next group", "a[m,tile_k]", "a[m,max(tile_k - 1, 0)]", "element"},
+              {"the scale of the next group", "a[m,pair * 2 + 1]", "a[m,pair * 2 + 2]", "element"},
               {"the rows' scales in place of one another", "scale1[at((2,2,16):(0,1,0), v)]",
                "scale1[v % 2]", "element"},
               {"a scale of rows that there are not", "if m < M {", "if m <= M {", "out-of-bounds"},
@@ -236,12 +236,11 @@ TEST_CASE("scaled products: a wrong scale is found") {
               {"groups that begin with the block's part of K", "at_k % 4 == 0", "tile_k % 4 == 0",
                "element"},
           });
-  planted(
-      "alternate", {136, 72, 3},
-      {
-          {"always from the begin of K", "at_k : s32 warpgroup = select(phase(way) == 0, tile_k",
-           "at_k : s32 warpgroup = select(phase(way) == 0, 0", "element"},
-      });
+  planted("alternate", {136, 72, 3},
+          {
+              {"the scale of the next K tile", "select(phase(way) == 0, pair * 2 + 1",
+               "select(phase(way) == 0, pair * 2 + 2", "element"},
+          });
   planted(
       "sm80_slices", {20, 18, 3},
       {

@@ -19,12 +19,14 @@ bool is_zero(const Layout& layout) {
 }  // namespace
 
 void ScaleLowering::declare() {
-  for (const plan::ProductScale& scale : gemm_.scales) {
-    declared_.from(declared_.kernel.node(scale.factor.value).where,
-                   "scales of an interval, number -> (m,n) from this thread's first: " +
-                       scale.read.to_string());
-    numbers_.push_back(
-        b_.registers(declared_.fresh("scale"), kept_type(scale), Layout(scale.count, 1)));
+  for (std::vector<BufferId>& set : numbers_) {
+    for (const plan::ProductScale& scale : gemm_.scales) {
+      declared_.from(declared_.kernel.node(scale.factor.value).where,
+                     "scales of an interval, number -> (m,n) from this thread's first: " +
+                         scale.read.to_string());
+      set.push_back(
+          b_.registers(declared_.fresh("scale"), kept_type(scale), Layout(scale.count, 1)));
+    }
   }
 }
 
@@ -70,11 +72,11 @@ Term ScaleLowering::group_of(const plan::GroupScale::Quotient& quotient, const P
   return b_.min(group(), b_.size(groups - 1));
 }
 
-void ScaleLowering::read(const Place& at) {
+void ScaleLowering::read(const Place& at, size_t set) {
   for (size_t i = 0; i < gemm_.scales.size(); ++i) {
     const plan::ProductScale& scale = gemm_.scales[i];
     declared_.from(declared_.kernel.node(scale.factor.value).where);
-    over("e", scale.count, [&](Term e) { read_number(scale, {numbers_[i], {e}}, e, at); });
+    over("e", scale.count, [&](Term e) { read_number(scale, {numbers_[set][i], {e}}, e, at); });
   }
 }
 
@@ -117,7 +119,7 @@ void ScaleLowering::read_number(const plan::ProductScale& scale, const Ref& to, 
 }
 
 // The product of the scales of an accumulator.
-Term ScaleLowering::product_at(Term v, Term i, Term j) {
+Term ScaleLowering::product_at(size_t set, Term v, Term i, Term j) {
   Term made;
   for (size_t s = 0; s < gemm_.scales.size(); ++s) {
     const auto& held = gemm_.scales[s].held;
@@ -126,13 +128,13 @@ Term ScaleLowering::product_at(Term v, Term i, Term j) {
     // A layout whose every value is 0 needs no arithmetic.
     for (size_t part = 0; part < places.size(); ++part)
       if (!is_zero(held[part])) at = at + b_.at(held[part], places[part]);
-    const Term each = b_.cast(b_.read({numbers_[s], {at}}), gemm_.total);
+    const Term each = b_.cast(b_.read({numbers_[set][s], {at}}), gemm_.total);
     made = s == 0 ? each : made * each;
   }
   return made;
 }
 
-void ScaleLowering::add(BufferId totals, BufferId sums) {
+void ScaleLowering::add(BufferId totals, BufferId sums, size_t set) {
   const auto repeats = gemm_.repeats();
   const int values = static_cast<int>(size(gemm_.mma.c.shape[1]).value());
   over("i", repeats[0], [&](Term i) {
@@ -141,7 +143,7 @@ void ScaleLowering::add(BufferId totals, BufferId sums) {
         const std::vector<ExprId> at{v, i, j};
         const Term total = b_.read({totals, at}), sum = b_.read({sums, at});
         if (!any()) return b_.assign({totals, at}, total + sum);
-        b_.assign({totals, at}, b_.fma(product_at(v, i, j), b_.cast(sum, gemm_.total), total));
+        b_.assign({totals, at}, b_.fma(product_at(set, v, i, j), b_.cast(sum, gemm_.total), total));
       });
     });
   });

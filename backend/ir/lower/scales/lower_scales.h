@@ -24,8 +24,10 @@ enum class OutsideNumbers { zero, last };
 
 class ScaleLowering {
  public:
-  ScaleLowering(Declared& declared, const plan::TensorGemm& gemm, OutsideNumbers outside)
-      : declared_(declared), b_(declared.b), gemm_(gemm), outside_(outside) {}
+  // `sets`: numbers of so many intervals are held at once.
+  ScaleLowering(Declared& declared, const plan::TensorGemm& gemm, OutsideNumbers outside,
+                int sets = 1)
+      : declared_(declared), b_(declared.b), gemm_(gemm), outside_(outside), numbers_(sets) {}
 
   // Returns true if sums are multiplied by anything.
   bool any() const { return !gemm_.scales.empty(); }
@@ -39,12 +41,12 @@ class ScaleLowering {
     const std::vector<Term>& batch;
     Term k_tile, part;
   };
-  // Reads the numbers of an interval.
-  void read(const Place& at);
+  // Reads the numbers of an interval to those of a set.
+  void read(const Place& at, size_t set = 0);
 
-  // Adds each sum of an interval to its total, multiplied by the scales that were read last; both
-  // are (value of the atom, atom along m, atom along n).
-  void add(BufferId totals, BufferId sums);
+  // Adds each sum of an interval to its total, multiplied by the scales that were read to the set
+  // last; both are (value of the atom, atom along m, atom along n).
+  void add(BufferId totals, BufferId sums, size_t set = 0);
 
   // Returns whether an interval that is a part of a K tile may begin behind the end of K, and the
   // condition that it does not. With `last`, sums are added only where it holds: the number read
@@ -61,7 +63,7 @@ class ScaleLowering {
   sema::NodeId kept(const plan::ProductScale& scale) const;
   ElementType kept_type(const plan::ProductScale& scale) const;
   Term group_of(const plan::GroupScale::Quotient& quotient, const Place& at);
-  Term product_at(Term v, Term i, Term j);
+  Term product_at(size_t set, Term v, Term i, Term j);
   int interval_of_tile() const;
   void over(const char* name, int count, const std::function<void(Term)>& body);
   Term number(std::int64_t value) { return b_.constant(value); }
@@ -70,7 +72,7 @@ class ScaleLowering {
   Builder& b_;
   const plan::TensorGemm& gemm_;
   OutsideNumbers outside_;
-  std::vector<BufferId> numbers_;  // of this thread, of each scale of the plan
+  std::vector<std::vector<BufferId>> numbers_;  // of this thread: of each set and scale
 };
 
 }  // namespace lay::ir
