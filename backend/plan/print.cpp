@@ -188,8 +188,12 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
   if (operand.view && !operand.view->order.empty())
     lines.push_back("  // its windows are columns of pixels, by im2col mode");
   if (operand.fragment) {
+    const int together = operand.fragment->together;
     if (operand.fragment->matrices == 0)
-      lines.push_back("  // fragments element by element, (lane,value) -> (" + outer + "," + k +
+      lines.push_back("  // fragments " +
+                      (together == 1 ? "element by element" : elements(together) + " at once") +
+                      (operand.converted ? ", converted in registers" : "") +
+                      ", (lane,value) -> (" + outer + "," + k +
                       "): " + operand.fragment->held.to_string());
     fragment_line(*operand.fragment, outer, k, lines);
   }

@@ -52,7 +52,10 @@ bool is_as_stored(const sema::Kernel& kernel, const GemmForm& form, sema::NodeId
   return true;
 }
 
-bool is_convertible(const sema::Kernel& kernel, sema::NodeId value, ElementType type) {
+bool is_convertible(const sema::Kernel& kernel, sema::NodeId value, const sema::Atom& atom,
+                    int operand) {
+  if (operand == 0 ? atom.a_shared : atom.b_shared) return false;
+  const ElementType type = operand == 0 ? atom.a_type : atom.b_type;
   // Integers are no operands that a conversion makes: their atoms sum integers, and a factor in f32
   // is not one of theirs whatever its values are.
   return is_float(type) && is_exact(kernel, value, type);
@@ -102,11 +105,9 @@ bool choose_atom(const TensorShaping& at, TensorGemm& gemm, const AtomDemand& de
   // s8 beside bf16: the atom of bf16 takes both, one as it lies in memory and one converted.
   // Factors of the atom's type that are no plain elements have been looked at before
   // (tensor_variant.cpp).
-  const auto takes = [&](sema::NodeId value, ElementType stored, ElementType type) {
-    return stored == type || (demand.converts && is_convertible(kernel, value, type));
-  };
-  if (takes(form.a_value, a, atom.a_type) && takes(form.b_value, b, atom.b_type) && same_sum)
-    return true;
+  const bool takes = (a == atom.a_type || is_convertible(kernel, form.a_value, atom, 0)) &&
+                     (b == atom.b_type || is_convertible(kernel, form.b_value, atom, 1));
+  if (takes && same_sum) return true;
   return at.wrong("schedule-types", "mma",
                   atom.name + " multiplies " + text(atom.a_type) + " by " + text(atom.b_type) +
                       " into " + text(atom.accumulator) + ", and the kernel " + text(a) + " by " +

@@ -32,12 +32,10 @@ struct TensorShaping {
              Notes notes = {}) const;
 };
 
-// The family's demand on its atom: "an atom that ...", with one that meets it; and whether the
-// family converts operands to the atom's types in registers.
+// The family's demand on its atom: "an atom that ...", with one that meets it.
 struct AtomDemand {
   std::string family, what, example;
   bool (*meets)(const sema::Atom&);
-  bool converts = false;
 };
 
 // Returns true if tensor cores multiply a factor of the product, `value`, as its load lies in
@@ -45,9 +43,11 @@ struct AtomDemand {
 bool is_as_stored(const sema::Kernel& kernel, const GemmForm& form, sema::NodeId value,
                   sema::NodeId load);
 
-// Returns true if an atom of floats of that type gets the factor by a conversion in registers: each
-// of its values is one of the type. bf16 has all of s8 and e4m3.
-bool is_convertible(const sema::Kernel& kernel, sema::NodeId value, ElementType type);
+// Returns true if the atom gets the factor, its first operand (0) or its second (1), by a
+// conversion in registers, where it reads that operand from: each value is one of the operand's
+// type, a float. bf16 has all of s8 and e4m3.
+bool is_convertible(const sema::Kernel& kernel, sema::NodeId value, const sema::Atom& atom,
+                    int operand);
 
 // Sets the indices and the atom. Problems: "schedule-entry" (none, or none of the family's),
 // "schedule-capability" (one that the target is too old for), "schedule-types".

@@ -9,19 +9,18 @@ namespace lay::plan {
 
 namespace {
 
-// Returns true if the family's atoms get the factors of the product: as they lie in memory, or for
-// sm80 converted in registers.
-bool takes_factors(const sema::Kernel& kernel, const GemmForm& form, const std::string& family,
+// Returns true if the atom gets the factors of the product: as they lie in memory, or converted in
+// registers.
+bool takes_factors(const sema::Kernel& kernel, const GemmForm& form,
                    const std::optional<sema::Atom>& atom) {
   // The types themselves are checked where the atom is chosen, which says what is wrong with them.
-  // This is about casts in between: f32(f16(e4m3)) into an atom of f16 is what sm80 converts
-  // itself, and f32(bf16(f16)) is neither as stored nor exact in f16.
-  const auto takes = [&](sema::NodeId value, sema::NodeId load, ElementType sema::Atom::*type) {
+  // This is about casts in between: f32(f16(e4m3)) is converted into an operand of f16 in
+  // registers, and f32(bf16(f16)) is neither as stored nor exact in f16.
+  const auto takes = [&](sema::NodeId value, sema::NodeId load, int operand) {
     return is_as_stored(kernel, form, value, load) ||
-           (family == "sm80" && atom && is_convertible(kernel, value, (*atom).*type));
+           (atom && is_convertible(kernel, value, *atom, operand));
   };
-  return takes(form.a_value, form.a, &sema::Atom::a_type) &&
-         takes(form.b_value, form.b, &sema::Atom::b_type);
+  return takes(form.a_value, form.a, 0) && takes(form.b_value, form.b, 1);
 }
 
 template <class Gemm>
@@ -56,9 +55,10 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
   // From here on A, m and rows are the instruction's.
   const GemmForm taken = schedule.swap_ab ? swapped(form) : form;
-  if (!takes_factors(kernel, taken, family, schedule.mma)) {
+  if (!takes_factors(kernel, taken, schedule.mma)) {
+    const sema::Atom* atom = schedule.mma ? &*schedule.mma : nullptr;
     found.push_back({"unsupported",
-                     family == "sm80"
+                     atom && !atom->a_shared
                          ? "the atom multiplies other numbers than the values of a factor of the "
                            "product, which is converted first"
                          : "tensor cores multiply elements as they lie in memory, and a factor of "

@@ -43,4 +43,23 @@ void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRea
          {.step = fragment.together, .unrolled = true}, one);
 }
 
+void convert_fragment(Declared& declared, const plan::Fragment& fragment,
+                      const FragmentConversion& how) {
+  Builder& b = declared.b;
+  const auto one = [&](Term value) {
+    const auto with = [&](const std::vector<ExprId>& behind) {
+      std::vector<ExprId> all{value};
+      all.insert(all.end(), behind.begin(), behind.end());
+      return all;
+    };
+    ElementLowering conversion(declared, {how.load});
+    conversion.know(how.load, b.read({how.from, with(how.from_at)}));
+    b.assign({how.to, with(how.to_at)}, b.cast(conversion.value(how.value), how.type));
+  };
+  const int values = fragment.values();
+  if (values == 1) return one(b.constant(std::int64_t{0}));
+  b.loop("v", b.constant(std::int64_t{0}), b.constant(std::int64_t{values}), {.unrolled = true},
+         one);
+}
+
 }  // namespace lay::ir

@@ -24,4 +24,15 @@ struct FragmentRead {
 };
 void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRead& read);
 
+// A conversion of one atom's values in registers, mode 0 of both buffers: to each place of `to`
+// goes the value of a factor where the element of `load` under it is that of `from`.
+struct FragmentConversion {
+  sema::NodeId load, value;
+  ElementType type;  // of `to`
+  BufferId from, to;
+  std::vector<ExprId> from_at, to_at;  // the coordinates behind mode 0
+};
+void convert_fragment(Declared& declared, const plan::Fragment& fragment,
+                      const FragmentConversion& how);
+
 }  // namespace lay::ir

@@ -212,19 +212,16 @@ void Sm80Lowering::read(const Operand& operand, Term step, Term stage, Term buff
                    operand.read_outer + atom * gemm_.mma.shape[axis],
                    operand.read_k + step * gemm_.mma.shape[2],
                    stage});
-    if (plan.converted) convert(operand, atom, buffer);
-  });
-}
-
-// One atom's values: the load under the factor's casts is the element in registers.
-void Sm80Lowering::convert(const Operand& operand, Term atom, Term buffer) {
-  const plan::Sm80Operand& plan = *operand.plan;
-  const ElementType type = operand.axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
-  unrolled("v", plan.fragment.values(), [&](Term value) {
-    ElementLowering conversion(declared_, {plan.load});
-    conversion.know(plan.load, b_.read({operand.stored, {value, atom, buffer}}));
-    b_.assign({operand.fragment, {value, atom, buffer}},
-              b_.cast(conversion.value(plan.value), type));
+    if (!plan.converted) return;
+    const ElementType type = axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
+    convert_fragment(declared_, plan.fragment,
+                     {plan.load,
+                      plan.value,
+                      type,
+                      operand.stored,
+                      operand.fragment,
+                      {atom, buffer},
+                      {atom, buffer}});
   });
 }
 

@@ -54,7 +54,6 @@ class Sm80Lowering {
   void copy(const Operand& operand, Term k_first, Term stage);
   void read_fragments(Term step, Term stage, Term buffer);
   void read(const Operand& operand, Term step, Term stage, Term buffer);
-  void convert(const Operand& operand, Term atom, Term buffer);
   void products(Term buffer);
   void place_first();
   // A promotion interval of K tile `tile`, of `tiles`, or one that several K tiles share.

@@ -59,6 +59,10 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
     fragments_ =
         b_.registers(declared.name("a"), gemm.mma.a_type,
                      make_layout(tuple(gemm.a.fragment->values(), repeats[0], repeats[2])));
+    if (gemm.a.converted)
+      unconverted_ =
+          b_.registers(declared.name("a_stored"), declared.kernel.loaded(gemm.a.load).element,
+                       make_layout(tuple(gemm.a.fragment->values(), repeats[0], repeats[2])));
   }
   b_.kernel.atoms.push_back(mma_atom(gemm.mma));
   declare_store();
@@ -280,8 +284,11 @@ Term Sm90Lowering::segment_of(Term row) {
 void Sm90Lowering::producer() {
   // A stage receives the whole tile of both operands, whichever block of the cluster sends a slice:
   // a box that reaches outside the tensor counts in full, since TMA fills it up with zeros.
-  const int bytes = (gemm_.tile[0] + gemm_.tile[1]) * gemm_.tile[2] *
-                    bits(b_.kernel.buffer(a_.stages).element) / 8;
+  const auto bytes_of = [&](const Operand& operand) {
+    return gemm_.tile[static_cast<size_t>(operand.axis)] * gemm_.tile[2] *
+           bits(b_.kernel.buffer(operand.stages).element) / 8;
+  };
+  const int bytes = bytes_of(a_) + bytes_of(b_operand_);
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   // One thread issues all copies; the other 127 of the warpgroup have nothing to do but give up
   // their registers.

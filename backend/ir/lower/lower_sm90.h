@@ -74,6 +74,7 @@ class Sm90Lowering {
   void rolled(const char* name, int count, const std::function<void(Term)>& body);
   void issue(BufferId sums, Term first, int steps, Term fresh);
   void multiply_step(BufferId sums, Term step, Term fresh);
+  void read_step(BufferId registers, Term step);
   void load_fragment_step(Term step);
   void products(Term tile_k);
   void products_in_parts(const Tile& tile, Term tile_k);
@@ -225,6 +226,7 @@ class Sm90Lowering {
   RingId way_;  // its phase is the way through K, where that changes from tile to tile
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
+  BufferId unconverted_;  // where these are converted: of the same places, as memory has them
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   BufferId other_accumulators_;     // those of odd K tiles, where two sets take turns
   ScaleLowering scales_;

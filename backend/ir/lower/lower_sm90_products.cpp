@@ -66,9 +66,13 @@ void Sm90Lowering::over(const char* name, int count, const std::function<void(Te
 
 // Issues `steps` steps of the stage, from `first` on, on top of what `sums` hold unless the first
 // is `fresh`: a group of products together or, where A goes to registers first, each step one of
-// its own.
+// its own. Elements that are converted have been read for all of these steps by then, so that no
+// step waits for shared memory.
 void Sm90Lowering::issue(BufferId sums, Term first, int steps, Term fresh) {
   if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
+  if (gemm_.a.converted) {
+    over("step", steps, [&](Term step) { read_step(unconverted_, first + step); });
+  }
   over("step", steps, [&](Term step) {
     if (gemm_.a.fragment) load_fragment_step(first + step);
     multiply_step(sums, first + step, steps == 1 ? fresh : fresh && step == 0);
@@ -92,20 +96,34 @@ void Sm90Lowering::multiply_step(BufferId sums, Term step, Term fresh) {
   });
 }
 
-// A step's part of A to the registers that had this step's of the K tile before: the products that
-// read those are done when no more than the other steps' are in flight.
-void Sm90Lowering::load_fragment_step(Term step) {
-  const auto repeats = gemm_.repeats();
-  b_.emit(Wait{GroupKind::wgmma, repeats[2] - 1, false});
-  over("i", repeats[0], [&](Term i) {
+// A step's part of A to registers, (value, atom, step).
+void Sm90Lowering::read_step(BufferId registers, Term step) {
+  over("i", gemm_.repeats()[0], [&](Term i) {
     read_fragment(b_, *gemm_.a.fragment,
-                  {fragments_,
+                  {registers,
                    {i, step},
                    a_.stages,
                    brings_[0] + i * gemm_.mma.shape[0],
                    brings_[1] + step * gemm_.mma.shape[2],
                    b_.slot(use_)});
   });
+}
+
+// A step's part of A to the registers that had this step's of the K tile before: the products that
+// read those are done when no more than the other steps' are in flight.
+void Sm90Lowering::load_fragment_step(Term step) {
+  const auto repeats = gemm_.repeats();
+  const plan::TmaOperand& a = gemm_.a;
+  b_.emit(Wait{GroupKind::wgmma, repeats[2] - 1, false});
+  if (!a.converted) {
+    read_step(fragments_, step);
+  } else {
+    over("i", repeats[0], [&](Term i) {
+      convert_fragment(
+          declared_, *a.fragment,
+          {a.load, a.value, gemm_.mma.a_type, unconverted_, fragments_, {i, step}, {i, step}});
+    });
+  }
   b_.emit(Fence{FenceKind::wgmma});
 }
 

@@ -204,8 +204,7 @@ std::optional<Sm80Gemm> Shaper::run() {
                           "sm80.mma(m = 16, k = 16, ab = bf16, acc = f32)",
                           [](const sema::Atom& atom) {
                             return atom.kind == "warp" && !atom.a_shared && !atom.b_shared;
-                          },
-                          true};
+                          }};
   // Each step uses what those before it chose: the tile needs the atom, the copies need the
   // threads.
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() ||

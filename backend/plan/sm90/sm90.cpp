@@ -34,7 +34,7 @@ class Shaper {
  private:
   bool choose_tile();
   bool choose_segments();
-  bool choose_operand(TmaOperand& operand, sema::NodeId load, int axis);
+  bool choose_operand(TmaOperand& operand, int axis);
   bool unreadable() const;
   bool choose_slice(TmaOperand& operand, int axis);
   bool choose_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
@@ -177,8 +177,14 @@ bool Shaper::unreadable() const {
                    "other strides are whole 16 bytes");
 }
 
-bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
+bool Shaper::choose_operand(TmaOperand& operand, int axis) {
+  const sema::NodeId load = axis == 0 ? at_.form.a : at_.form.b;
+  const ElementType element = at_.kernel.loaded(load).element;
   operand.load = load;
+  operand.element_bits = bits(element);
+  operand.value = axis == 0 ? at_.form.a_value : at_.form.b_value;
+  operand.converted = element != (axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type) ||
+                      !is_as_stored(at_.kernel, at_.form, operand.value, load);
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
   const auto& what = at_.kernel.load(load);
   // Adds what TMA needs to the variant's conditions: strides of whole 16 bytes, an aligned base.
@@ -186,6 +192,9 @@ bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
   if (!order) return unreadable();
   operand.order = *order;
   operand.view = axis == 0 ? at_.form.a_view : at_.form.b_view;
+  // A view's zeros are TMA's, which a conversion of what is read does not say. Two elements of 4
+  // bits share a byte, and no tensor map has them.
+  if (operand.converted && (operand.view || is_half_byte(element))) return unreadable();
   if (operand.view) {
     const auto needed = conditions_of_view(*operand.view, gemm_.tile[2]);
     if (!needed || operand.view->run != order->front()) return unreadable();
@@ -209,7 +218,8 @@ bool Shaper::choose_operand(TmaOperand& operand, sema::NodeId load, int axis) {
   // wgmma reads B from shared memory always, A from there or from registers.
   if (axis == 0 && !gemm_.mma.a_shared) {
     operand.fragment = fragment_from(gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]},
-                                     operand.along_k, bits(at_.kernel.loaded(load).element));
+                                     operand.along_k, bits(element));
+    if (operand.converted) read_together(*operand.fragment, bits(element));
   }
   return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&
          choose_slice(operand, axis);
@@ -335,8 +345,8 @@ void Shaper::choose_buffers() {
 // them than its threads begin with: an increase that no warpgroup has released blocks forever (PTX
 // ISA, setmaxnreg). Beside its accumulators a thread holds a K tile's part of A, where the atom
 // reads it from registers, totals, where sums are added up in parts, scales of such parts, and what
-// it adds up of its own where blocks share K, which also takes more addresses. Where totals take the
-// sums of each K tile and registers are left, there is a second set of accumulators.
+// it adds up of its own where blocks share K, which also takes more addresses. Where totals take
+// the sums of each K tile and registers are left, there is a second set of accumulators.
 bool Shaper::choose_registers() {
   // f32 accumulators of a thread: 128 x 256 by one consumer of 128 threads is 256, by two 128.
   // Promotion doubles them.
@@ -408,8 +418,8 @@ std::optional<Sm90Gemm> Shaper::run() {
   gemm_.alternate_k = at_.schedule.alternate_k.value_or(false);
   const WayThroughK way = gemm_.alternate_k ? WayThroughK::alternates : WayThroughK::ahead;
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_segments() ||
-      !choose_promotion(at_, gemm_, way) || !choose_operand(gemm_.a, at_.form.a, 0) ||
-      !choose_operand(gemm_.b, at_.form.b, 1) || !choose_accumulators(at_, gemm_) ||
+      !choose_promotion(at_, gemm_, way) || !choose_operand(gemm_.a, 0) ||
+      !choose_operand(gemm_.b, 1) || !choose_accumulators(at_, gemm_) ||
       !choose_scales(at_, gemm_)) {
     return std::nullopt;
   }

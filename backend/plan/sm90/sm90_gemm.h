@@ -27,6 +27,9 @@ namespace lay::plan {
 // How one operand reaches shared memory. "Outer" is m for A and n for B.
 struct TmaOperand {
   sema::NodeId load = -1;
+  sema::NodeId value = -1;  // what is multiplied: the load, or a conversion of it
+  bool converted = false;   // to the atom's type, in registers: only of a fragment
+  int element_bits = 0;     // of the tensor
   sema::IndexId outer = -1;
   bool along_k =
       true;  // K-major: neighbours in memory are neighbours along k; else along the outer index
@@ -154,10 +157,12 @@ struct Sm90Gemm : TensorGemm {
   int threads() const { return 128 * (1 + consumers()); }
   int blocks() const { return multicast_size() * cluster[2]; }
   int multicast_size() const { return cluster[0] * cluster[1]; }  // blocks with the same part of K
-  // A thread's registers of A in a K tile, where the atom reads it from registers.
+  // A thread's registers of A in a K tile, where the atom reads it from registers: once more as
+  // memory has the elements where they are converted.
   int fragment_registers() const {
-    return a.fragment ? repeats()[0] * repeats()[2] * a.fragment->values() * bits(mma.a_type) / 32
-                      : 0;
+    if (!a.fragment) return 0;
+    const int values = repeats()[0] * repeats()[2] * a.fragment->values();
+    return values * (bits(mma.a_type) + (a.converted ? a.element_bits : 0)) / 32;
   }
   // Times that a consumer stores, a tile.
   int stores() const { return store->passes(mma.shape[1]) * repeats()[0] * repeats()[1]; }
