@@ -48,7 +48,7 @@ TEST_CASE("mma.sync: every schedule agrees with the reference on ragged sizes") 
   agree(kernels, {129, 10, 131});
 }
 
-TEST_CASE("mma.sync: narrow operands are widened in registers, in every variant of their plans") {
+TEST_CASE("narrow operands are widened in registers, in every variant of their plans") {
   lay::test::Kernels kernels("tests/agreement/mixed.lay");
   for (const sema::KernelPtr& kernel : kernels.all()) {
     const auto plan = plan::make_plan(kernel);
@@ -56,22 +56,35 @@ TEST_CASE("mma.sync: narrow operands are widened in registers, in every variant 
     std::vector<ir::Kernel> lowered;
     for (const plan::Variant& variant : plan.variants) {
       INFO(kernel->name << ", variant " << variant.name);
-      const auto* gemm = std::get_if<plan::Sm80Gemm>(&variant.how);
-      REQUIRE(gemm);
-      CHECK((gemm->a.converted || gemm->b.converted));
+      if (const auto* hopper = std::get_if<plan::Sm90Gemm>(&variant.how)) {
+        CHECK(hopper->a.converted);
+      } else {
+        const auto* gemm = std::get_if<plan::Sm80Gemm>(&variant.how);
+        REQUIRE(gemm);
+        CHECK((gemm->a.converted || gemm->b.converted));
+      }
       // Bounds of sizes say where a variant is fast: it is right for all.
-      std::erase_if(lowered.emplace_back(ir::lower(plan, variant)).assumptions,
-                    [](const Predicate& each) { return each.kind() == PredicateKind::less_equal; });
+      std::erase_if(
+          lowered.emplace_back(ir::lower(plan, variant)).assumptions, [](const Predicate& each) {
+            return each.kind() == PredicateKind::less_equal || each.kind() == PredicateKind::less;
+          });
     }
     // Few rows or columns, and many; vectors fit the first sizes, which others do not divide.
-    for (const lay::test::Extents& sizes :
-         {lay::test::Extents{16, 48, 272}, {80, 16, 32}, {1, 1, 1}, {17, 35, 67}, {3, 70, 259}}) {
+    for (const lay::test::Extents& sizes : {lay::test::Extents{16, 48, 272},
+                                            {80, 16, 32},
+                                            {1, 1, 1},
+                                            {17, 35, 67},
+                                            {3, 70, 259},
+                                            {19, 37, 80}}) {
       const sema::KernelCall call = lay::test::integer_call(kernel, sizes);
       const Array expected = sema::run_reference(call).outputs[0];
       for (std::size_t i = 0; i < lowered.size(); ++i) {
         const plan::Variant& variant = plan.variants[i];
-        const bool fits = variant.accesses == plan::Width::elements ||
-                          (sizes.m % 16 == 0 && sizes.n % 16 == 0 && sizes.k % 16 == 0);
+        // TMA brings operands along k where their rows are whole 16 bytes.
+        const bool by_tma = std::holds_alternative<plan::Sm90Gemm>(variant.how);
+        const bool fits =
+            (variant.accesses == plan::Width::elements && (!by_tma || sizes.k % 16 == 0)) ||
+            (sizes.m % 16 == 0 && sizes.n % 16 == 0 && sizes.k % 16 == 0);
         if (!fits) continue;
         INFO(kernel->name << ", variant " << variant.name << ", " << sizes.m << " x " << sizes.n
                           << " x " << sizes.k);
@@ -83,22 +96,32 @@ TEST_CASE("mma.sync: narrow operands are widened in registers, in every variant 
 
 TEST_CASE("every row of the library for narrow operands fits a GPU with its shared memory") {
   lay::test::Kernels kernels("tests/agreement/mixed.lay");
-  const auto names = [&](std::size_t kernel, const char* gpu) {
+  const auto names = [&](std::size_t kernel, const char* gpu, const std::string& family) {
     std::vector<std::string> made;
     const auto plan = plan::make_plan(kernels.all().at(kernel), *find_target(gpu));
     for (const plan::Variant& variant : plan.variants)
-      if (variant.accesses == plan::Width::vectors) made.push_back(variant.name);
+      if (variant.accesses == plan::Width::vectors && variant.name.starts_with(family))
+        made.push_back(variant.name.substr(family.size()));
     return made;
   };
   using Names = std::vector<std::string>;
   for (const std::size_t rows : {0, 1, 4})
-    CHECK(names(rows, "h200") ==
-          Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny", "sm80_wide", "sm80_small"});
-  CHECK(names(0, "a100") ==
-        Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny_128", "sm80_wide", "sm80_small"});
+    CHECK(names(rows, "h200", "sm80_") ==
+          Names{"few_rows_long", "few_rows", "some_rows", "skinny", "wide", "small"});
+  CHECK(names(0, "a100", "sm80_") ==
+        Names{"few_rows_long", "few_rows", "some_rows", "skinny_128", "wide", "small"});
   for (const std::size_t columns : {2, 3})
-    CHECK(names(columns, "h200") ==
-          Names{"sm80_few_columns", "sm80_some_columns", "sm80_narrow", "sm80_wide", "sm80_small"});
+    CHECK(names(columns, "h200", "sm80_") ==
+          Names{"few_columns", "some_columns", "narrow", "wide", "small"});
+  // By wgmma, where bytes run along k.
+  for (const std::size_t rows : {0, 4})
+    CHECK(names(rows, "h200", "sm90_") == Names{"32x64", "32x64_split_2", "64x64", "64x64_split_2",
+                                                "128x64", "128x128_split_2", "128x128_1x2",
+                                                "256x128_2x1", "256x128"});
+  CHECK(names(2, "h200", "sm90_") == Names{"64x32", "64x32_split_2", "64x64", "64x64_split_2",
+                                           "64x128", "128x128_split_2", "128x128_2x1",
+                                           "128x256_1x2", "128x256"});
+  for (const std::size_t others : {1, 3}) CHECK(names(others, "h200", "sm90_").empty());
 }
 
 TEMPLATE_TEST_CASE_SIG("on a GPU: mma.sync: it agrees with the reference", "[.][gpu][sm80]",

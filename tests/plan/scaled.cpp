@@ -212,18 +212,29 @@ TEST_CASE("scales: operands of two widths, and GPUs before Hopper, take them by 
     }
     return made;
   };
-  for (const char* narrow : {"s8", "u8", "e4m3"})
-    CHECK(names(narrow, "h200") == Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny",
-                                         "sm80_wide", "sm80_small", "sm80_wide_any",
-                                         "sm80_small_any"});
-  CHECK(names("s8", "a100") == Names{"sm80_few_rows", "sm80_some_rows", "sm80_skinny_128",
-                                     "sm80_wide", "sm80_small", "sm80_wide_any", "sm80_small_any"});
+  const Names by_mma{"sm80_few_rows_long", "sm80_few_rows", "sm80_some_rows", "sm80_skinny",
+                     "sm80_wide",          "sm80_small",    "sm80_wide_any",  "sm80_small_any"};
+  // On Hopper those of wgmma stand before them, with accesses of vectors and of elements.
+  Names on_hopper;
+  for (const char* accesses : {"", "_any"})
+    for (const char* row :
+         {"32x64", "32x64_split_2", "64x64", "64x64_split_2", "128x64", "128x128_1x2"})
+      on_hopper.push_back("sm90_" + std::string(row) + accesses);
+  on_hopper.insert(on_hopper.end(), by_mma.begin(), by_mma.end());
+  for (const char* narrow : {"s8", "u8", "e4m3"}) CHECK(names(narrow, "h200") == on_hopper);
+  Names on_ampere = by_mma;
+  on_ampere[3] = "sm80_skinny_128";
+  CHECK(names("s8", "a100") == on_ampere);
   CHECK(names("bf16", "a100") ==
         Names{"sm80_wide", "sm80_small", "sm80_wide_any", "sm80_small_any"});
   // Groups whose size is no number are whole parts of a slice where the launch takes the variant;
   // behind them other launches compute the scaled operand.
   const auto of_size = variants("s8", "G", "h200");
-  CHECK(std::any_of(of_size.front().when.begin(), of_size.front().when.end(),
+  const auto few = std::find_if(of_size.begin(), of_size.end(), [](const plan::Variant& each) {
+    return each.name == "sm80_few_rows";
+  });
+  REQUIRE(few != of_size.end());
+  CHECK(std::any_of(few->when.begin(), few->when.end(),
                     [](const Predicate& each) { return each.to_string() == "G % 64 == 0"; }));
   CHECK(!on_tensor_cores(of_size.back()));
   // Groups of less than a step of the atom have no interval.
