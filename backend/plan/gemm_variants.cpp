@@ -96,6 +96,12 @@ class GemmPlanner {
     return reach_.admits(plan_.variants, schedule.cost);
   }
 
+  // Adds a problem for outputs that only a launch behind a product of another kernel would permute.
+  bool permutes_in_vain(const ScheduleHead& read) {
+    if (read.permuted_outputs) plan_.problems.push_back(outputs_of_tiles(read));
+    return read.permuted_outputs;
+  }
+
   void add_variants_from_schedules() {
     std::map<std::string, int> numbers;
     for (const sema::Schedule& schedule : kernel_.schedules) {
@@ -119,7 +125,7 @@ class GemmPlanner {
         TensorSchedule read = read_tensor_schedule(
             with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
         if (read.name.empty()) read.name = name;
-        if (!plan_.problems.empty()) continue;
+        if (!plan_.problems.empty() || permutes_in_vain(read)) continue;
         if (read.stored_operands && !form_.has_views()) {
           plan_.problems.push_back(operands_of_tensors(read));
           continue;
@@ -137,7 +143,7 @@ class GemmPlanner {
       SimtSchedule read = read_schedule(
           with_operand_roles(schedule, kernel_, form_, plan_.problems), plan_.problems);
       if (read.name.empty()) read.name = name;
-      if (plan_.problems.empty()) follow(read);
+      if (plan_.problems.empty() && !permutes_in_vain(read)) follow(read);
     }
   }
 

@@ -10,6 +10,7 @@
 #include "backend/plan/gemm_variants.h"
 #include "backend/plan/grouped/grouped_variants.h"
 #include "backend/plan/launches/launch_sequence.h"
+#include "backend/plan/launches/permuted_outputs.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/permute/permute_variants.h"
 #include "backend/plan/recognise.h"
@@ -195,6 +196,36 @@ void append(Plan& plan, Plan more) {
   std::move(more.variants.begin(), more.variants.end(), std::back_inserter(plan.variants));
 }
 
+// Variants stand in the order of the script's schedules; those of no schedule stay behind, as they
+// are.
+void sort_by_schedule(Plan& plan) {
+  const auto place = [&](const Variant& variant) {
+    const auto& all = plan.kernel->schedules;
+    return std::find_if(
+               all.begin(), all.end(),
+               [&](const sema::Schedule& each) { return each.where == variant.schedule; }) -
+           all.begin();
+  };
+  std::stable_sort(plan.variants.begin(), plan.variants.end(),
+                   [&](const Variant& a, const Variant& b) { return place(a) < place(b); });
+}
+
+// A product of plain operands: in one launch, and where an output's neighbours lie in no tile, for
+// sizes where that moves less, in two. A script's schedules are of one launch without a word.
+void plan_product(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
+  const auto permuted = permuted_outputs(plan.kernel, gemm, facts, target);
+  if (!permuted) return plan_gemm(plan, gemm, facts, target);
+  add_permuted_outputs(plan, *permuted, facts, target);
+  if (!plan.problems.empty()) return;
+  const auto in_one = std::not_fn(permutes_outputs);
+  const bool is_same = gemm.kernel == plan.kernel;
+  Plan direct{with_schedules(plan.kernel, in_one), {}, {}};
+  plan_gemm(direct, {is_same ? direct.kernel : with_schedules(gemm.kernel, in_one), gemm.form},
+            facts, target);
+  append(plan, std::move(direct));
+  sort_by_schedule(plan);
+}
+
 // A product with scales: on tensor cores that add up sums in parts, and behind that, for sizes and
 // pointers that those do not take, as launches that compute the scaled factors. A schedule goes to
 // the first or to the last product of the second, by the GPUs that it is for.
@@ -260,17 +291,8 @@ bool plan_viewed(Plan& plan, const std::string& reason, Facts& facts, const Targ
   for (Variant& variant : rest.variants)
     variant.stores_operands = std::holds_alternative<Sm90Gemm>(variant.how);
   append(plan, std::move(rest));
-  // Variants of no schedule stay behind, as they are.
   // Both kinds of schedules stand in one script, and are tried in its order.
-  const auto place = [&](const Variant& variant) {
-    const auto& all = plan.kernel->schedules;
-    return std::find_if(
-               all.begin(), all.end(),
-               [&](const sema::Schedule& each) { return each.where == variant.schedule; }) -
-           all.begin();
-  };
-  std::stable_sort(plan.variants.begin(), plan.variants.end(),
-                   [&](const Variant& a, const Variant& b) { return place(a) < place(b); });
+  sort_by_schedule(plan);
   return true;
 }
 
@@ -306,7 +328,7 @@ void plan_kernel(Plan& plan, const Target& target) {
                   [](const sema::Tensor& each) { return each.is_swizzled(); }))
     return plan_scalar(plan, "a tensor is swizzled in global memory", target);
   const Gemm& gemm = std::get<Gemm>(form);
-  if (gemm.form.scales.empty()) return plan_gemm(plan, gemm, facts, target);
+  if (gemm.form.scales.empty()) return plan_product(plan, gemm, facts, target);
   plan_scaled(plan, gemm, facts, target);
 }
 

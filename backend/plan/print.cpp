@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "backend/plan/conditions.h"
+#include "backend/plan/launches/permuted_outputs.h"
 #include "backend/plan/operand_repack.h"
 #include "backend/plan/permute/print_permute.h"
 #include "backend/plan/scales/print_scales.h"
@@ -534,12 +535,17 @@ std::string print_with(const Plan& plan,
     text += machine_line(variant.prediction) + "\n";
   };
   for (const Variant& variant : plan.variants) {
+    const std::vector<std::string> permuted = permuted_lines(plan, variant);
     for (const auto& before : variant.before) {
       if (split_program(variant)) continue;  // the variant's own schedule says it
-      // A launch's work for a product is printed with it; stages of reductions are printed alone.
-      const bool computes = before->variants[0].is_stage && !variant.is_stage;
+      // A launch's work for a product is printed with it, and so is a product whose outputs the
+      // variant permutes; stages of reductions are printed alone.
+      const bool computes =
+          before->variants[0].is_stage && (!variant.is_stage || !permuted.empty());
       if (computes) {
-        if (said.insert(before->kernel->name).second) text += launch_text(*before);
+        if (!said.insert(before->kernel->name).second) continue;
+        text += launch_text(*before);
+        for (const std::string& line : permuted) text += line + "\n";
       } else if (said.insert(before->variants[0].name).second) {
         say(*before, before->variants[0]);
       }

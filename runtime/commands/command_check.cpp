@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <set>
 
 #include "backend/ir/text/print.h"
@@ -114,13 +115,25 @@ void dump_variant(const Script& script, const plan::Plan& plan, const plan::Vari
   }
 }
 
-// The plan as a launch of these sizes sees it; the sizes by dim.
-Binding keep_taken(plan::Plan& plan, const GivenSizes& given) {
-  const Binding sizes = solved_sizes(*plan.kernel, given);
+// Keeps of the plan, and of those before, what a launch of these sizes takes.
+void keep_taken(plan::Plan& plan, const Binding& sizes) {
   const auto fitting = plan::fitting_variants(plan, sizes);
   std::vector<plan::Variant> taken;
   if (!fitting.empty()) taken.push_back(*fitting.front());
   plan.variants = std::move(taken);
+  for (plan::Variant& variant : plan.variants)
+    for (std::shared_ptr<const plan::Plan>& before : variant.before) {
+      if (before->variants.size() == 1) continue;
+      plan::Plan one = *before;
+      keep_taken(one, sizes);
+      before = std::make_shared<const plan::Plan>(std::move(one));
+    }
+}
+
+// The plan as a launch of these sizes sees it; the sizes by dim.
+Binding keep_taken(plan::Plan& plan, const GivenSizes& given) {
+  const Binding sizes = solved_sizes(*plan.kernel, given);
+  keep_taken(plan, sizes);
   return sizes;
 }
 

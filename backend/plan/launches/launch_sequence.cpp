@@ -74,6 +74,8 @@ bool add_sequence(Plan& plan, const SplitProducts& split, const std::function<Pl
   std::vector<std::shared_ptr<const Plan>> before;
   for (const sema::KernelPtr& kernel : split.first) {
     Plan one = make_plan(kernel, target);
+    // Only a schedule's problems are the user's.
+    if (!one.problems.empty() && !kernel->schedules.empty()) plan.problems = one.problems;
     if (!one.problems.empty()) return false;
     place_in_workspace(one, split);
     for (Variant& variant : one.variants) variant.is_stage = true;

@@ -38,6 +38,12 @@ constexpr EntryRow rows[] = {
      "whether the operands of a convolution, or of a sum over several indices, are read where they "
      "lie, or are computed by launches that come first and store them in workspace",
      "\"in_place\" or \"stored\"; without it, in place where TMA can", "operands = \"in_place\""},
+    {"outputs", "simt sm80 sm90",
+     "whether outputs whose neighbours in memory are no neighbours in a tile are written by the "
+     "product itself, or to workspace in rows, which a launch behind it permutes",
+     "\"direct\" or \"permuted\"; without it, direct; without a schedule, permuted where that "
+     "moves less memory",
+     "outputs = \"direct\""},
     {"tile", "simt sm80 sm90", "the tile of the product that a block computes: M, N, K",
      "three integers from 1 to 4096", "tile = (128,128,16)"},
     {"tile", "permute", "the tile that a block moves: an extent for each index of the output",

@@ -36,6 +36,16 @@ Problem operands_of_tensors(const TensorSchedule& said) {
           {}};
 }
 
+Problem outputs_of_tiles(const ScheduleHead& said) {
+  return {"unsupported",
+          "`outputs` is permuted where neighbours of an output in memory are no neighbours in a "
+          "tile of the product",
+          said.at("outputs"),
+          {},
+          {{"help", "leave `outputs` out"}},
+          {}};
+}
+
 Problem repack_in_place(const TensorSchedule& said, bool grouped) {
   return {"unsupported",
           std::string("the operands of a ") +

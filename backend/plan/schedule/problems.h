@@ -14,6 +14,8 @@ Problem no_row(const sema::Kernel& kernel, const GemmForm& form, const TensorSch
 Problem repack_without_atom(const TensorSchedule& said);
 // `operands` where both are tensors as they stand.
 Problem operands_of_tensors(const TensorSchedule& said);
+// `outputs` where the product's tiles store all of them as they lie.
+Problem outputs_of_tiles(const ScheduleHead& said);
 // `repack` where the rows lie in segments, or operands are read by views.
 Problem repack_in_place(const TensorSchedule& said, bool grouped);
 // `accesses` in vectors where no tensor has any.

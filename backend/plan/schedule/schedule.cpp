@@ -183,13 +183,28 @@ void unknown_entry(const sema::ScheduleEntry& entry, const std::string& target,
                       {}});
 }
 
+// Reads `outputs`; returns false for an entry of another key.
+bool read_outputs(const sema::ScheduleEntry& entry, ScheduleHead& into,
+                  std::vector<Problem>& problems) {
+  if (entry.key != "outputs") return false;
+  const auto* text = std::get_if<std::string>(&entry.value);
+  into.permuted_outputs = text && *text == "\"permuted\"";
+  if (!into.permuted_outputs && !(text && *text == "\"direct\""))
+    misfit(
+        entry,
+        "\"direct\" or \"permuted\": whether a launch behind the product permutes what it writes",
+        problems);
+  return true;
+}
+
 void read_entry(const sema::ScheduleEntry& entry, SimtSchedule& into,
                 std::vector<Problem>& problems) {
   // The entry is stored first and judged by whether it was of its form: one line an entry.
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
-  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems))
+  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems) ||
+      read_outputs(entry, into, problems))
     return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
@@ -220,7 +235,8 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
   const auto wants = [&](bool fits, const char* what) {
     if (!fits) misfit(entry, what, problems);
   };
-  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems))
+  if (read_common_entry(entry, into, problems) || read_rasterization(entry, into.order, problems) ||
+      read_outputs(entry, into, problems))
     return;
   if (entry.key == "tile") {
     wants((into.tile = numbers<3>(entry.value)).has_value(),
@@ -253,6 +269,12 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
     wants(stored || (text && *text == "\"in_place\""),
           "\"in_place\" or \"stored\": whether launches before store the operands");
     into.stored_operands = stored;
+  } else if (entry.key == "outputs") {
+    const auto* text = std::get_if<std::string>(&entry.value);
+    into.permuted_outputs = text && *text == "\"permuted\"";
+    wants(
+        into.permuted_outputs || (text && *text == "\"direct\""),
+        "\"direct\" or \"permuted\": whether a launch behind the product permutes what it writes");
   } else if (entry.key == "promotion_interval") {
     into.promotion_interval = number(entry.value, 1, largest);
     wants(into.promotion_interval.has_value(),

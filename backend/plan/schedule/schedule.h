@@ -23,6 +23,7 @@ struct ScheduleHead {
   bool of_script = false;  // the user's, not a policy
   bool completed = false;  // by a row of the library, which is passed over where it does not fit
   bool is_tuned = false;   // a row that `lay tune` wrote
+  bool permuted_outputs = false;  // `outputs`
   Span where;
   std::map<std::string, Span>
       entries;  // where each entry stands, by key and argument: "tile", "smem A"
