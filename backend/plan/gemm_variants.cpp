@@ -224,17 +224,12 @@ class GemmPlanner {
     }
   }
 
-  // A schedule "for sm90" is for GPUs from compute capability 9.0 on.
+  // Notes a schedule for later GPUs, and returns whether it is one.
   bool too_new(const sema::Schedule& schedule) {
-    int since = 0;
-    const std::string& word = schedule.target;
-    if (!word.starts_with("sm") ||
-        std::from_chars(word.data() + 2, word.data() + word.size(), since).ec != std::errc())
-      return false;
-    // "sm90" is 9.0 and "sm100" 10.0: the digits are ten times the compute capability.
-    if (since <= target_.capability) return false;
-    plan_.notes.push_back("passed over: a schedule for " + word + ", and " + target_.name +
-                          " has compute capability " + capability_text(target_.capability));
+    if (!is_too_new(schedule, target_)) return false;
+    plan_.notes.push_back("passed over: a schedule for " + schedule.target + ", and " +
+                          target_.name + " has compute capability " +
+                          capability_text(target_.capability));
     return true;
   }
 
@@ -586,6 +581,15 @@ class GemmPlanner {
 };
 
 }  // namespace
+
+bool is_too_new(const sema::Schedule& schedule, const Target& target) {
+  int since = 0;
+  const std::string& word = schedule.target;
+  // "sm90" is 9.0 and "sm100" 10.0: the digits are ten times the compute capability.
+  return word.starts_with("sm") &&
+         std::from_chars(word.data() + 2, word.data() + word.size(), since).ec == std::errc() &&
+         since > target.capability;
+}
 
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target) {
   GemmPlanner(plan, form, facts, target).run();

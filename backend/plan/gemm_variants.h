@@ -26,6 +26,10 @@ inline bool takes_views(const std::string& family) {
   return family == "sm90";
 }
 
+// Returns true if a schedule is for GPUs of a later compute capability: "for sm90" is for those
+// from 9.0 on.
+bool is_too_new(const sema::Schedule& schedule, const Target& target);
+
 // Adds variants until one takes all sizes. Where none does, the caller adds one that does. A
 // product with scales, with rows in segments or with views gets variants of the families that take
 // it alone.

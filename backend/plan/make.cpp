@@ -217,7 +217,10 @@ void plan_product(Plan& plan, const Gemm& gemm, Facts& facts, const Target& targ
   if (!permuted) return plan_gemm(plan, gemm, facts, target);
   add_permuted_outputs(plan, *permuted, facts, target);
   if (!plan.problems.empty()) return;
-  const auto in_one = std::not_fn(permutes_outputs);
+  const auto in_one = [&](const sema::Schedule& each) { return !permutes_outputs(each, target); };
+  // Schedules behind are never taken then, but their mistakes are reported.
+  const auto& said = plan.kernel->schedules;
+  if (is_complete(plan) && std::none_of(said.begin(), said.end(), in_one)) return;
   const bool is_same = gemm.kernel == plan.kernel;
   Plan direct{with_schedules(plan.kernel, in_one), {}, {}};
   plan_gemm(direct, {is_same ? direct.kernel : with_schedules(gemm.kernel, in_one), gemm.form},

@@ -189,6 +189,11 @@ TEST_CASE("a bundle runs the stages that a variant begins with") {
   }
 }
 
+TEST_CASE("a bundle runs the product whose outputs the last launch permutes") {
+  for (std::uint32_t seed = 0; seed < 4; ++seed)
+    require_same("batch_last", {{{"M", 1 + 37 * seed}, {"K", 21 + 3 * seed}}}, seed);
+}
+
 TEST_CASE("a thread that launches again is given the variant of these arguments") {
   const Planned& with = planned("turned");
   const Memory x(64 * 64 * 4 + 4, 0), y(64 * 64 * 4, 0);

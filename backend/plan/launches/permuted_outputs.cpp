@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/plan/conditions.h"
+#include "backend/plan/gemm_variants.h"
 #include "backend/plan/launches/kernel_parts.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/launches/product.h"
@@ -45,8 +46,8 @@ std::optional<Int> step_along(Facts& facts, const Kernel& kernel, const Assignme
   const auto at = std::find(assignment.indices.begin(), assignment.indices.end(), index);
   if (at == assignment.indices.end()) return std::nullopt;
   const Layout mode = coalesce(
-      facts, kernel.tensor(assignment.target)
-                 .layout[static_cast<int>(at - assignment.indices.begin())]);
+      facts,
+      kernel.tensor(assignment.target).layout[static_cast<int>(at - assignment.indices.begin())]);
   const auto strides = leaves(mode.stride);
   if (strides.empty()) return std::nullopt;
   return strides.front().value();
@@ -84,8 +85,7 @@ std::vector<IndexId> order_of(const Kernel& kernel, const Assignment& assignment
   };
   const auto as_loaded = [&](int side) {
     std::vector<IndexId> indices;
-    const auto load =
-        load_under_casts(kernel, product->factors[static_cast<std::size_t>(side)]);
+    const auto load = load_under_casts(kernel, product->factors[static_cast<std::size_t>(side)]);
     if (load)
       for (const NodeId coordinate : kernel.load(*load).coordinate)
         indices.push_back(bare_index(kernel, coordinate));
@@ -285,7 +285,8 @@ std::optional<PermutedOutputs> permuted_outputs(const KernelPtr& kernel, const G
   return made;
 }
 
-bool permutes_outputs(const Schedule& schedule) {
+bool permutes_outputs(const Schedule& schedule, const Target& target) {
+  if (is_too_new(schedule, target)) return false;
   return std::any_of(schedule.entries.begin(), schedule.entries.end(), [](const auto& entry) {
     const auto* text = std::get_if<std::string>(&entry.value);
     return is_of_outputs(entry) && text && *text == "\"permuted\"";
@@ -296,7 +297,7 @@ void add_permuted_outputs(Plan& plan, const PermutedOutputs& permuted, const Fac
                           const Target& target) {
   bool is_said = false;
   for (const Schedule& schedule : plan.kernel->schedules) {
-    if (!permutes_outputs(schedule)) continue;
+    if (!permutes_outputs(schedule, target)) continue;
     is_said = true;
     const auto when = open_conditions(facts, schedule.when);
     if (!when) continue;

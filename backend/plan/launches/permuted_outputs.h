@@ -41,8 +41,9 @@ struct PermutedOutputs {
 std::optional<PermutedOutputs> permuted_outputs(const sema::KernelPtr& kernel, const Gemm& gemm,
                                                 Facts& facts, const Target& target);
 
-// Returns true if a schedule is for the product of such launches: `outputs = "permuted"`.
-bool permutes_outputs(const sema::Schedule& schedule);
+// Returns true if a schedule is for the product of such launches, `outputs = "permuted"`, on this
+// GPU.
+bool permutes_outputs(const sema::Schedule& schedule, const Target& target);
 
 // Adds the variants of the launches: of each schedule that is for their product, under its
 // conditions, with the library's tiles where it says nothing else; where no schedule is, those that

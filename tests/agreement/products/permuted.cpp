@@ -11,7 +11,9 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
+#include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/target/target.h"
 #include "frontend/sema/evaluator.h"
 #include "frontend/sema/kernel/reference.h"
 #include "frontend/source/diagnostic.h"
@@ -163,15 +165,15 @@ TEST_CASE("permuted outputs: a schedule says which launches it is for") {
   const plan::Plan said = planned("schedule batch_last for sm90 { " + tile +
                                   "name = \"mine\", outputs = \"permuted\" }\n");
   REQUIRE(said.problems.empty());
-  const plan::Variant& small = plan::chosen_variant(
-      said, sizes_of(*said.kernel, {{"M", 8}, {"N", 8}, {"K", 8}, {"L", 4}}));
+  const plan::Variant& small =
+      plan::chosen_variant(said, sizes_of(*said.kernel, {{"M", 8}, {"N", 8}, {"K", 8}, {"L", 4}}));
   REQUIRE(is_permuted(small));
   CHECK(small.before.front()->variants.front().name == "mine");
   const sema::KernelCall call = call_of(said.kernel, 8, 8, 8, 4);
   CHECK(trouble(said, small, call, sema::run_reference(call)) == "");
   // Under its condition alone.
-  const plan::Plan some = planned("schedule batch_last for sm90 when M > 64 { " + tile +
-                                  "outputs = \"permuted\" }\n");
+  const plan::Plan some =
+      planned("schedule batch_last for sm90 when M > 64 { " + tile + "outputs = \"permuted\" }\n");
   REQUIRE(some.problems.empty());
   CHECK(!is_permuted(plan::chosen_variant(
       some, sizes_of(*some.kernel, {{"M", 8}, {"N", 8}, {"K", 8}, {"L", 4}}))));
@@ -196,6 +198,14 @@ TEST_CASE("permuted outputs: a schedule says which launches it is for") {
   REQUIRE(rows.problems.empty());
   CHECK(!is_permuted(plan::chosen_variant(
       rows, sizes_of(*rows.kernel, {{"M", 1024}, {"N", 4096}, {"K", 4096}, {"L", 4}}))));
+  // For later GPUs it is passed over.
+  const plan::Plan early = plan::make_plan(
+      kernel_of(batch_last + "schedule batch_last for sm90 { outputs = \"permuted\" }\n"),
+      *find_target("a100"));
+  REQUIRE(early.problems.empty());
+  CHECK(early.notes.size() == 1);
+  CHECK(!is_permuted(plan::chosen_variant(
+      early, sizes_of(*early.kernel, {{"M", 8}, {"N", 8}, {"K", 8}, {"L", 4}}))));
   // By mma.sync too.
   const plan::Plan ampere = planned(
       "schedule batch_last for sm80 { tile = (64,64,32), groups = (2,2,1,1), "
@@ -204,6 +214,15 @@ TEST_CASE("permuted outputs: a schedule says which launches it is for") {
   REQUIRE(is_permuted(ampere.variants.front()));
   CHECK(trouble(ampere, ampere.variants.front(), call_of(ampere.kernel, 9, 16, 24, 4),
                 sema::run_reference(call_of(ampere.kernel, 9, 16, 24, 4))) == "");
+}
+
+TEST_CASE("permuted outputs: a plan says what it writes where") {
+  const plan::Plan plan = plan::make_plan(kernel_of(batch_last));
+  const std::string text = plan::print_plan(plan);
+  for (const char* said :
+       {"// before: C_rows[l,m,n] = sum[k](", "outputs       = \"permuted\"",
+        "// after batch_last_rows", "// a launch before writes the product's rows to workspace"})
+    CHECK(text.find(said) != std::string::npos);
 }
 
 TEST_CASE("permuted outputs: mistakes of a schedule") {
