@@ -54,8 +54,10 @@ class Interpreter {
         tiles_(program.tiles.size()) {
     for (std::size_t id = 0; id < program.axes.size(); ++id) {
       const Axis& axis = program.axes[id];
+      const bool is_summed = program.is_product() && id + 1 == program.axes.size();
       const std::int64_t unbound_tile = id == row_axis      ? unbound.rows
                                         : id == column_axis ? unbound.columns
+                                        : is_summed         ? unbound.summed
                                                             : 1;
       ranges_.push_back(
           {axis.extent.evaluate(call.sizes).value(), axis.tile > 0 ? axis.tile : unbound_tile, 0});
@@ -72,7 +74,9 @@ class Interpreter {
   sema::KernelResult run(const sema::KernelCall& asked) {
     for (part_ = 0; part_ < program_.parts; ++part_) {
       if (program_.part >= 0) values_.set(program_.part, part_);
-      program_.grid ? walk_grid() : block(program_.body);
+      // Groups of rows have each tile once, so any order gives the same.
+      const bool by_layout = program_.grid && std::holds_alternative<Layout>(program_.grid->order);
+      by_layout ? walk_grid() : block(program_.body);
     }
     sema::KernelResult result;
     for (const sema::Tensor& tensor : asked.kernel->tensors) {
@@ -211,9 +215,10 @@ class Interpreter {
     }
   }
 
-  // Block after block of an elementwise program, each at the tile that the order gives it.
+  // Block after block of an elementwise program or a product, each at the tile that the order gives
+  // it.
   void walk_grid() {
-    const Layout& order = program_.grid->order;
+    const Layout& order = program_.grid->layout();
     const auto extents = leaves(order.shape), strides = leaves(order.stride);
     std::int64_t blocks = 1;
     for (const Tuple& extent : extents) blocks *= extent.value().evaluate(call_.sizes).value();
@@ -238,7 +243,7 @@ class Interpreter {
   // The body of the loops over the grid, where the tile lies now.
   void enter(const Block& body) {
     const auto* loop = std::get_if<For>(&body.front().node);
-    if (!loop) return block(body);
+    if (!loop || loop->walk != Walk::grid) return block(body);
     held_.enter(*loop);
     enter(loop->body);
     held_.leave();
@@ -266,6 +271,7 @@ class Interpreter {
       step(loop);
       return;
     }
+    if (loop.parts > 1) return walk_parts(loop, reductions);
     const bool split = loop.walk == Walk::sequence && loop.axis == column_axis;
     const std::int64_t parts = split ? program_.parts : 1, first = split ? part_ : 0;
     bool any = false;
@@ -279,6 +285,40 @@ class Interpreter {
     for (const Reduce* maximum : maxima) end_of_way(*maximum);
     if (loop.walk == Walk::sequence)
       for (const TileId id : reductions) finish(id);
+  }
+
+  // The sums of each part by themselves, then added up in the order of parts.
+  void walk_parts(const For& loop, const std::vector<TileId>& sums) {
+    Range& axis = range(loop.axis);
+    const std::int64_t tiles = (axis.extent + axis.tile - 1) / axis.tile;
+    std::vector<std::vector<sema::Joined>> totals;
+    for (int part = 0; part < loop.parts; ++part) {
+      for (const TileId id : sums) {
+        start(id);
+        finish(id);  // tiles are held from the part before on
+      }
+      for (std::int64_t at = tiles * part / loop.parts; at < tiles * (part + 1) / loop.parts;
+           ++at) {
+        axis.first = at * axis.tile;
+        step(loop);
+      }
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const auto& of_part = tile(sums[i]).joined;
+        if (part == 0) {
+          totals.push_back(of_part);
+          continue;
+        }
+        const ElementType type = kernel().node(program_.tile(sums[i]).value).type;
+        for (std::size_t at = 0; at < of_part.size(); ++at)
+          totals[i][at].total = values_.added(totals[i][at].total, of_part[at].total, type);
+      }
+    }
+    if (tiles == 0) pass_over(loop);
+    axis.first = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      tile(sums[i]).joined = std::move(totals[i]);
+      finish(sums[i]);
+    }
   }
 
   void step(const For& loop) {

@@ -15,7 +15,7 @@
 namespace lay::tile {
 
 struct TileSizes {
-  int rows = 4, columns = 8;
+  int rows = 4, columns = 8, summed = 3;  // summed: of a product
 };
 
 // The kernel of the call is the program's, or the one that it was formed of: arrays belong to

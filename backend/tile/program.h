@@ -20,11 +20,12 @@
 // holds the values of one node of the kernel; which arithmetic makes them is the kernel's DAG,
 // which the program does not repeat.
 //
-// A program is made in passes. `form` (form.h, elementwise.h, chained_products.h) says what is
-// computed in which order; `bind` (bind.h, elementwise.h, plan/tiles/chained_variants.h) says where
-// and by whom: extents of tiles, thread-value layouts, shared memory, instructions, the elements of
-// an access. `expand` (ir/expand/expand.h) turns a bound program into the kernel IR. text/ prints
-// and parses programs, verify.h holds them to their rules, interpret.h runs them on arrays.
+// A program is made in passes. `form` (form.h, elementwise.h, chained_products.h,
+// products/product.h) says what is computed in which order; `bind` (bind.h, elementwise.h,
+// plan/tiles/chained_variants.h) says where and by whom: extents of tiles, thread-value layouts,
+// shared memory, instructions, the elements of an access. `expand` (ir/expand/expand.h) turns a
+// bound program into the kernel IR. text/ prints and parses programs, verify.h holds them to their
+// rules, interpret.h runs them on arrays.
 #pragma once
 
 #include <array>
@@ -57,7 +58,7 @@ struct Axis {
 enum class Space { global, shared, registers };
 
 // How the threads of a block share a tile of (rows, columns), and the blocks of a cluster; of an
-// elementwise program, a tile of all its axes.
+// elementwise program or a product, a tile of all its axes.
 //
 //   ((32,4),(8,4)):((8@1,1@0),(1@1,256@1))     thread t: 8 columns from 8*(t%32), again 256 columns
 //                                             further on and so on, in row t//32
@@ -84,7 +85,7 @@ struct Distribution {
 };
 
 // Where a tile lies in shared memory. TMA brings it there for an mma, rows of `span` bytes,
-// swizzled; or threads write it, one stage.
+// swizzled where they are longer than 16 bytes; or threads write it.
 struct SharedTile {
   AnyLayout layout;        // coordinate -> offset in elements, of one stage: (outer, summed) of an
                            // mma's, else a mode for each axis of the program, of extent 1 where
@@ -170,11 +171,16 @@ struct Mma {
 };
 // grid: each block takes one tile of the axis. sequence: a block takes all tiles, one after the
 // other. whole: the tile holds the whole axis, so that the body runs once.
+//
+// With several `parts` the blocks of a cluster share the tiles of a loop in sequence. Of T tiles
+// block p takes those from T * p / parts to T * (p + 1) / parts, rounded down. The sums that each
+// has at the end are added up in the order of blocks.
 enum class Walk { grid, sequence, whole };
 struct For {
   AxisId axis = -1;
   Walk walk = Walk::grid;
   Block body;
+  int parts = 1;
 
   friend bool operator==(const For&, const For&);
 };
@@ -186,40 +192,54 @@ struct Stmt {
 };
 
 inline bool operator==(const For& a, const For& b) {
-  return a.axis == b.axis && a.walk == b.walk && a.body == b.body;
+  return a.axis == b.axis && a.walk == b.walk && a.parts == b.parts && a.body == b.body;
 }
 
 // How warpgroups share the products of a program: one of them, the producer, copies tiles to shared
-// memory by TMA, the others have 64 rows each.
+// memory, the others multiply: 64 rows each, or what the program's threads say.
 struct Warpgroups {
   int consumers = 2;
   std::array<int, 2> registers{24, 240};  // a thread: of the producer and of a consumer
-  int sms = 132;                          // the number of blocks, which take tile after tile
+  int sms = 132;  // the number of blocks, which take tile after tile; 0: a block takes one
 
   int threads() const { return 128 * (1 + consumers); }
 
   friend bool operator==(const Warpgroups&, const Warpgroups&) = default;
 };
 
-// Which blocks there are of an elementwise program.
+// Tiles in groups of rows, each down its rows and then along the columns
+// (plan/schedule/tile_order.h says the order and its law: each tile has one place).
+struct RowGroups {
+  int rows = 1;  // of a group, at most; from 1 on
+
+  friend bool operator==(const RowGroups&, const RowGroups&) = default;
+};
+
+// Groups, or a layout, place -> tile, counted in tiles along each axis: basis strides. A place
+// whose tile lies outside of the extents is empty.
+using TileOrder = std::variant<RowGroups, Layout>;
+
+// Which blocks there are of an elementwise program, whose order is a layout, or which clusters of a
+// product.
 struct Grid {
-  Layout order;  // block -> tile, counted in tiles along each axis: basis strides; a block whose
-                 // tile lies outside of the extents does nothing
+  TileOrder order;
   int threads = 256;  // of a block, of which those have work that a distribution names
+
+  const Layout& layout() const { return std::get<Layout>(order); }
 
   friend bool operator==(const Grid&, const Grid&) = default;
 };
 
 struct Program {
   sema::KernelPtr kernel;  // indices of reductions that run over the same columns are one index
-  // Rows and columns first, then what chained products have beside them; of an elementwise program
-  // an axis for each index of the first output, in its order.
+  // Rows and columns first, then what products have beside them; of an elementwise program an axis
+  // for each index of the first output, in its order.
   std::vector<Axis> axes;
   std::vector<Tile> tiles;
   Block body;
   std::optional<Distribution> threads;   // once bound, or
   std::optional<Warpgroups> warpgroups;  // of a program with products, once bound
-  std::optional<Grid> grid;              // of an elementwise program, once bound
+  std::optional<Grid> grid;              // of an elementwise program or a product, once bound
   int blocks_per_sm = 1;                 // promised to the register allocator
   // Columns split over the grid: a block takes every `parts`-th tile of them, and the index of the
   // outputs says which.
@@ -229,8 +249,10 @@ struct Program {
   const Axis& axis(AxisId id) const { return axes[static_cast<std::size_t>(id)]; }
   const Tile& tile(TileId id) const { return tiles[static_cast<std::size_t>(id)]; }
   bool is_bound() const { return threads.has_value() || warpgroups.has_value(); }
-  // Returns true if the program multiplies tiles.
-  bool has_products() const;
+  int products() const;  // of tiles
+  bool has_products() const { return products() > 0; }
+  // Returns true if the program is one product (products/product.h), not products in a chain.
+  bool is_product() const { return products() == 1; }
   // Returns true if all loops are over the grid, one for each axis: a block computes the elements
   // of one tile of the outputs, each by itself.
   bool is_elementwise() const;
@@ -250,11 +272,10 @@ void for_each(const Block& block, F&& f) {
   }
 }
 
-inline bool Program::has_products() const {
-  bool found = false;
-  for_each(body,
-           [&](const Stmt& stmt) { found = found || std::holds_alternative<Mma>(stmt.node); });
-  return found;
+inline int Program::products() const {
+  int count = 0;
+  for_each(body, [&](const Stmt& stmt) { count += std::holds_alternative<Mma>(stmt.node); });
+  return count;
 }
 
 }  // namespace lay::tile

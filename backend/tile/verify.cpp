@@ -9,6 +9,7 @@
 #include "backend/tile/computable.h"
 #include "backend/tile/held_values.h"
 #include "backend/tile/online_softmax.h"
+#include "backend/tile/products/verify_product.h"
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify_elementwise.h"
 #include "frontend/algebra/support/overloaded.h"
@@ -50,6 +51,7 @@ class Verifier {
     ids();
     if (!problems_.empty()) return problems_;
     elementwise_ = program_.is_elementwise();
+    through_shared_ = elementwise_ || program_.is_product();
     stores_.assign(kernel().assignments.size(), 0);
     writes_.assign(program_.tiles.size(), 0);
     free_ = sema::free_indices(kernel());
@@ -65,6 +67,8 @@ class Verifier {
     outputs();
     if (elementwise_)
       std::ranges::move(verify_elementwise(program_), std::back_inserter(problems_));
+    if (program_.is_product())
+      std::ranges::move(verify_product(program_), std::back_inserter(problems_));
     return problems_;
   }
 
@@ -150,7 +154,7 @@ class Verifier {
   }
 
   void axes() {
-    // Chained products have axes beside rows and columns; elementwise programs one for each index.
+    // Products have axes beside rows and columns; elementwise programs one for each index.
     if (!elementwise_ &&
         (program_.axes.size() < 2 || (program_.axes.size() > 2 && !program_.has_products())))
       problem("axes",
@@ -207,7 +211,7 @@ class Verifier {
     }
     if (each.shared && each.space != Space::shared)
       problem("tile-space", name + " lies in shared memory by its layout only");
-    if (each.threads && (each.space != Space::registers || !elementwise_))
+    if (each.threads && (each.space != Space::registers || !through_shared_))
       problem("tile-space", name + " has threads of its own, and they hold no registers of it");
     if (each.space != Space::global) {
       if (each.assignment >= 0)
@@ -228,8 +232,9 @@ class Verifier {
   }
 
   void threads() {
-    if (!elementwise_ && program_.grid) problem("grid", "only elementwise programs have a grid");
-    if (!program_.threads || elementwise_) return;
+    if (!through_shared_ && program_.grid)
+      problem("grid", "only elementwise programs and products have a grid");
+    if (!program_.threads || through_shared_) return;
     if (const auto fault = fault_of(*program_.threads, most_threads, most_blocks)) {
       can_divide_ = false;
       return problem("threads", *fault);
@@ -276,6 +281,10 @@ class Verifier {
     if (loop.walk == Walk::grid && !in_grid)
       problem("nesting", "a loop over the grid is inside another loop");
     if (is_walked(loop.axis)) problem("nesting", "two loops around one another walk " + axis);
+    const bool can_split = loop.walk == Walk::sequence && program_.is_product();
+    if (loop.parts < 1 || loop.parts > most_blocks || (loop.parts > 1 && !can_split))
+      problem("parts", "the loop over " + axis + " is not one that " + std::to_string(loop.parts) +
+                           " blocks share");
     loops_.push_back(&loop);
     held_.enter(loop);
     block(loop.body);
@@ -303,7 +312,7 @@ class Verifier {
   void check(const Copy& copy) {
     const Tile &to = tile(copy.dst), &from = tile(copy.src);
     const bool is_near = to.space != Space::global && from.space != Space::global;
-    const bool through_shared = is_near && elementwise_ && to.space != from.space;
+    const bool through_shared = is_near && through_shared_ && to.space != from.space;
     if ((to.space == Space::global) == (from.space == Space::global) && !through_shared)
       return problem("copy-space", "one of " + name(copy.dst) + " and " + name(copy.src) +
                                        " lies in global memory, the other one nearer");
@@ -357,9 +366,9 @@ class Verifier {
 
   void store(const Copy& copy) {
     inside_loops(copy.dst);
-    // Outputs of an elementwise program, which are stored together, may have one value.
-    const bool is_there = elementwise_ ? writes_[static_cast<std::size_t>(copy.src)] > 0
-                                       : held_.tile_of(tile(copy.src).value) == copy.src;
+    // Outputs that are stored together may have one value.
+    const bool is_there = through_shared_ ? writes_[static_cast<std::size_t>(copy.src)] > 0
+                                          : held_.tile_of(tile(copy.src).value) == copy.src;
     if (!is_there) problem("read", name(copy.src) + " is stored and not written before");
     nearby(copy.src);
     const int assignment = tile(copy.dst).assignment;
@@ -375,12 +384,14 @@ class Verifier {
 
   // Threads compute and store what they hold themselves, in registers.
   void nearby(TileId id) {
-    if (tile(id).threads || (elementwise_ && tile(id).space == Space::shared))
+    const bool elsewhere = tile(id).threads && !by_readers_;
+    if (elsewhere || (elementwise_ && tile(id).space == Space::shared))
       problem("read", name(id) + " is read where other threads have its elements");
   }
 
   void access(const Copy& copy) {
-    if (copy.vector == 1 || (elementwise_ && program_.threads)) return;  // verify_elementwise
+    // verify_elementwise and verify_product look at those of threads.
+    if (copy.vector == 1 || (through_shared_ && program_.threads)) return;
     if (program_.warpgroups) return access_of_accumulators(copy);
     if (!program_.threads)
       return problem("access", "an access has several elements before the program is bound");
@@ -425,7 +436,9 @@ class Verifier {
 
   void check(const Map& map, const Stmt* next) {
     write(map.out);
+    by_readers_ = tile(map.out).space == Space::shared;
     reads(tile(map.out).value);
+    by_readers_ = false;
     const auto* copy = next ? std::get_if<Copy>(&next->node) : nullptr;
     const bool stored_next = copy && copy->src == map.out;
     bool stored = false;
@@ -433,7 +446,7 @@ class Verifier {
       const auto* each = std::get_if<Copy>(&stmt.node);
       stored = stored || (each && each->src == map.out);
     });
-    if (stored && !stored_next && !elementwise_)
+    if (stored && !stored_next && !through_shared_)
       problem("store", name(map.out) + " is stored, and not by the statement after its map");
   }
 
@@ -564,7 +577,9 @@ class Verifier {
   std::map<NodeId, TileId> written_;
   std::vector<const Reduce*> on_their_way_;  // maxima that rescale
   bool elementwise_ = false;
-  bool can_divide_ = true;  // the threads are such as the tile is divided by
+  bool through_shared_ = false;  // tiles may go through shared memory from threads of their own
+  bool by_readers_ = false;      // the statement is executed by the threads that read the tensor
+  bool can_divide_ = true;       // the threads are such as the tile is divided by
 };
 
 }  // namespace

@@ -78,8 +78,8 @@ class ElementwiseVerifier {
 
   void grid() {
     const Grid& grid = *program_.grid;
-    if (!grid.order.has_basis() || !is_onto_axes(grid.order.stride))
-      problem("grid", "the blocks " + grid.order.to_string() + " have no tile of these axes");
+    if (!grid.layout().has_basis() || !is_onto_axes(grid.layout().stride))
+      problem("grid", "the blocks " + grid.layout().to_string() + " have no tile of these axes");
     if (grid.threads < 1 || grid.threads > threads_of_a_block)
       problem("grid", "expected at most " + std::to_string(threads_of_a_block) +
                           " threads of a block, got " + std::to_string(grid.threads));

@@ -327,7 +327,8 @@ class PermutePlanner {
     const auto usual = default_order(kernel_, form_.indices, made_.tile, form_.outputs[0]);
     // Checked below only where the schedule says it: the usual order visits every tile once by its
     // form.
-    made_.grid.order = schedule_.order.value_or(usual);
+    const Layout order = schedule_.order.value_or(usual);
+    made_.grid.order = order;
     if (!schedule_.order) return true;
     const auto wrong = [&](std::string message, std::string at) {
       std::vector<std::pair<std::string, std::string>> notes;
@@ -342,8 +343,8 @@ class PermutePlanner {
       return false;
     };
     const int axes = static_cast<int>(form_.indices.size());
-    const std::string text = "the rasterization " + made_.grid.order.to_string();
-    if (!is_onto_axes(made_.grid.order, axes)) {
+    const std::string text = "the rasterization " + order.to_string();
+    if (!is_onto_axes(order, axes)) {
       return wrong(
           text + " does not map blocks to the " + std::to_string(axes) + " coordinates of a tile",
           "");
@@ -351,7 +352,7 @@ class PermutePlanner {
     std::vector<TileAxis> grid;
     for (std::size_t i = 0; i < made_.tile.size(); ++i)
       grid.push_back({form_.indices[i], made_.tile[i]});
-    const auto fault = order_fault(kernel_, made_.grid.order, grid);
+    const auto fault = order_fault(kernel_, order, grid);
     return !fault || wrong(text + " does not visit every tile exactly once", fault->words());
   }
 

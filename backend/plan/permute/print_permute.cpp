@@ -46,7 +46,7 @@ void permute_lines(const tile::Program& program, int access_bytes,
         "  // " + name + " is read " + elements(way.load->vector) + " at once" + along(threads) +
         (way.is_staged() ? "; (thread,value) -> " + at + ": " + threads.layout.to_string() : ""));
   }
-  lines.push_back(entry("rasterization", program.grid->order.to_string()));
+  lines.push_back(entry("rasterization", program.grid->layout().to_string()));
   for (const tile::Copy* store : tile::stores_of(program)) {
     const auto output = static_cast<std::size_t>(program.tile(store->dst).assignment);
     const sema::Tensor& tensor = program.kernel->tensor(program.kernel->assignments[output].target);

@@ -9,27 +9,24 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "backend/tile/program.h"
 #include "frontend/algebra/layouts/layout.h"
 
 namespace lay::plan {
 
-// Rows of tiles in ceil_div(R, rows) groups: down the rows of a group, then along n, then
-// the next group, then batches. Heights differ by one row at most, and the higher groups come
-// first: of at most 8 rows, 17 rows make groups of 6, 6 and 5. Tiles that are taken together share
-// rows of A and columns of B in L2.
+// tile::RowGroups: rows of tiles in ceil_div(R, rows) groups: down the rows of a group, then along
+// n, then the next group, then batches. Heights differ by one row at most, and the higher groups
+// come first: of at most 8 rows, 17 rows make groups of 6, 6 and 5. Tiles that are taken together
+// share rows of A and columns of B in L2.
 //
 // Law: the places are 0 .. R * C * batches - 1, and each is a tile of its own.
-struct RowGroups {
-  int rows = 1;  // of a group, at most; from 1 on
-  friend bool operator==(const RowGroups&, const RowGroups&) = default;
-};
+using tile::RowGroups;
 
-// Groups, or a layout, place -> (tile m, tile n, batch...) with basis strides, whose places outside
-// the grid are empty: a block there ends, a cluster takes its next one.
-using TileOrder = std::variant<RowGroups, Layout>;
+// tile::TileOrder: groups, or a layout, place -> (tile m, tile n, batch...) with basis strides,
+// whose places outside the grid are empty: a block there ends, a cluster takes its next one.
+using tile::TileOrder;
 
 // "groups of at most 8 rows", or the layout.
 std::string to_string(const TileOrder& order);

@@ -33,10 +33,8 @@ class Parser {
       cursor_.expect("of");
       program_.parts = cursor_.small_integer();
     }
-    if (cursor_.accept("threads")) {
-      program_.threads = distribution();
-      if (cursor_.accept("blocks_per_sm")) program_.blocks_per_sm = cursor_.small_integer();
-    }
+    if (cursor_.accept("threads")) program_.threads = distribution();
+    if (cursor_.accept("blocks_per_sm")) program_.blocks_per_sm = cursor_.small_integer();
     if (cursor_.accept("blocks")) grid();
     if (cursor_.accept("warpgroups")) warpgroups();
     while (cursor_.accept("tile")) tile();
@@ -137,7 +135,14 @@ class Parser {
 
   void grid() {
     Grid made;
-    made.order = layouts_.plain_layout();
+    if (cursor_.accept("in")) {
+      cursor_.expect("groups");
+      cursor_.expect("of");
+      made.order = RowGroups{cursor_.small_integer()};
+      cursor_.expect("rows");
+    } else {
+      made.order = layouts_.plain_layout();
+    }
     cursor_.expect("of");
     made.threads = cursor_.small_integer();
     cursor_.expect("threads");
@@ -149,8 +154,7 @@ class Parser {
     made.consumers = cursor_.small_integer();
     cursor_.expect("registers");
     made.registers = pair();
-    cursor_.expect("sms");
-    made.sms = cursor_.small_integer();
+    made.sms = cursor_.accept("sms") ? cursor_.small_integer() : 0;
     program_.warpgroups = made;
   }
 
@@ -164,6 +168,7 @@ class Parser {
   SharedTile shared() {
     SharedTile made;
     made.layout = layouts_.layout();
+    if (cursor_.accept("stages")) made.stages = cursor_.small_integer();
     if (!cursor_.accept("span")) return made;
     made.span = cursor_.small_integer();
     cursor_.expect("order");
@@ -342,6 +347,10 @@ class Parser {
         cursor_.fail("expected " + std::to_string(tile) + ", the tile of the axis, got " +
                          std::to_string(step),
                      token);
+    }
+    if (cursor_.accept("by")) {
+      made.parts = cursor_.small_integer();
+      cursor_.expect("blocks");
     }
     cursor_.expect("{");
     const Cursor::Nested nested(cursor_);

@@ -17,27 +17,32 @@ std::string distribution_text(const Program& program, const Distribution& thread
          (threads.along >= 0 ? " along " + program.axis(threads.along).name : "");
 }
 
+std::string order_text(const TileOrder& order) {
+  if (const auto* layout = std::get_if<Layout>(&order)) return layout->to_string();
+  return "in groups of " + std::to_string(std::get<RowGroups>(order).rows) + " rows";
+}
+
 std::string threads_text(const Program& program) {
-  if (const auto& groups = program.warpgroups)
-    return "  warpgroups " + std::to_string(groups->consumers) + " registers " +
-           list({groups->registers[0], groups->registers[1]}) + " sms " +
-           std::to_string(groups->sms) + "\n";
-  if (!program.threads) return "";
-  std::string text = "  " + distribution_text(program, *program.threads) + "\n";
+  std::string text;
+  if (program.threads) text += "  " + distribution_text(program, *program.threads) + "\n";
   if (program.blocks_per_sm != 1)
     text += "  blocks_per_sm " + std::to_string(program.blocks_per_sm) + "\n";
   if (const auto& grid = program.grid)
-    text += "  blocks " + grid->order.to_string() + " of " + std::to_string(grid->threads) +
+    text += "  blocks " + order_text(grid->order) + " of " + std::to_string(grid->threads) +
             " threads\n";
+  if (const auto& groups = program.warpgroups)
+    text += "  warpgroups " + std::to_string(groups->consumers) + " registers " +
+            list({groups->registers[0], groups->registers[1]}) +
+            (groups->sms > 0 ? " sms " + std::to_string(groups->sms) : "") + "\n";
   return text;
 }
 
 std::string shared_text(const SharedTile& shared) {
+  const std::string stages = " stages " + std::to_string(shared.stages);
   const std::string layout = " as " + to_string(shared.layout);
-  if (!shared.by_tma()) return layout;
+  if (!shared.by_tma()) return layout + (shared.stages > 1 ? stages : "");
   return layout + " span " + std::to_string(shared.span) + " order " + list(shared.order) +
-         " box " + list({shared.box[0], shared.box[1]}) + " stages " +
-         std::to_string(shared.stages);
+         " box " + list({shared.box[0], shared.box[1]}) + stages;
 }
 
 std::string tile_text(const Program& program, const Tile& tile) {

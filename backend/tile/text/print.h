@@ -28,9 +28,17 @@
 //     tile X_ahead: f32 (i,j) in registers = %2 by threads (...):(...) vector 4 along i
 //     tile X_shared: f32 (i,j) in shared = %2 as (64,64):(65,1)
 //
-// `part p of 8` says that columns are split over the grid. `by 4`, `step 4`, `threads` and `by 8
-// along mode 1` stand in bound programs only. A `value` is a node of the kernel that tiles hold or
-// that several nodes use.
+// A product has those of the clusters that take its tiles, stages, and perhaps a producer:
+//
+//     threads (...):(...) vector 1
+//     blocks in groups of 8 rows of 384 threads
+//     warpgroups 2 registers (56,224)
+//     tile tile_A: f32 (m,k) in shared = %3 as (128,16):(1,128) stages 4
+//   for k in sequence step 16 by 2 blocks {
+//
+// `part p of 8` says that columns are split over the grid, `by 2 blocks` that a cluster shares a
+// loop. `by 4` of an axis, `step 4`, `threads` and `by 8 along mode 1` stand in bound programs
+// only. A `value` is a node of the kernel that tiles hold or that several nodes use.
 #pragma once
 
 #include <string>

@@ -26,7 +26,9 @@ std::string first_line(const Program& program, const ValueText& values, const He
             const std::string walk = loop.walk == Walk::grid       ? " in grid" + step
                                      : loop.walk == Walk::sequence ? " in sequence" + step
                                                                    : " whole" + tile;
-            return "for " + axis.name + walk + " {";
+            const std::string parts =
+                loop.parts > 1 ? " by " + std::to_string(loop.parts) + " blocks" : "";
+            return "for " + axis.name + walk + parts + " {";
           },
           [&](const Copy& copy) {
             const bool plain = copy.vector == 1 && copy.vector_mode == 0;

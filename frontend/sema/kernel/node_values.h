@@ -52,6 +52,10 @@ class NodeValues {
   // Joins the value of the body at the indices as they stand. `type` is the reduction's.
   void join(const Reduce& reduce, ElementType type, Joined& joined);
   static Computed result(const Reduce& reduce, const Joined& joined);
+  // Returns the sum of two values of this type.
+  Computed added(const Computed& a, const Computed& b, ElementType type) const {
+    return function(ElementFunction::add, type, type, {a, b});
+  }
   // Returns sum * exp(before - after), of floats of this type.
   Computed rescaled(const Computed& sum, const Computed& before, const Computed& after,
                     ElementType type) const;

@@ -42,7 +42,7 @@ class ElementwiseExpander {
 
   // Emits the work of the block with this number; `all` is given where something is staged.
   void run(Term block, BarrierId all) {
-    declared_.from(declared_.kernel.where, "block -> tile: " + program_.grid->order.to_string());
+    declared_.from(declared_.kernel.where, "block -> tile: " + program_.grid->layout().to_string());
     const Term real = find_tile(block);
     b_.when(real, [&] {
       Place work = place(threads_, "outputs", "");
@@ -137,8 +137,8 @@ class ElementwiseExpander {
   // The coordinates of the block's tile; whether there is one.
   Term find_tile(Term block) {
     // Digit by digit, as tiles of a GEMM are found (lower_tiles.cpp), for any number of axes.
-    const auto extents = leaves(program_.grid->order.shape),
-               strides = leaves(program_.grid->order.stride);
+    const auto extents = leaves(program_.grid->layout().shape),
+               strides = leaves(program_.grid->layout().stride);
     tile_.assign(axes(), number(0));
     Term rest = block;
     for (size_t i = 0; i < extents.size(); ++i) {
@@ -389,7 +389,7 @@ void expand_elementwise(Declared& declared, const std::vector<const tile::Progra
   bool staged = false;
   for (const tile::Program* program : programs) {
     staged = expanders.emplace_back(declared, *program).is_staged() || staged;
-    blocks += size(program->grid->order);
+    blocks += size(program->grid->layout());
     together = std::min(together, program->blocks_per_sm);
   }
   const BarrierId barrier = staged ? b.block_barrier() : BarrierId{};
@@ -398,7 +398,7 @@ void expand_elementwise(Declared& declared, const std::vector<const tile::Progra
   // are the same for a whole block.
   const std::function<void(size_t, Term)> run = [&](size_t i, Term block) {
     if (i + 1 == programs.size()) return expanders[i].run(block, barrier);
-    const Term count = b.let(declared.name("blocks"), b.size(size(programs[i]->grid->order)));
+    const Term count = b.let(declared.name("blocks"), b.size(size(programs[i]->grid->layout())));
     b.when(
         block < count, [&] { expanders[i].run(block, barrier); },
         [&] { run(i + 1, b.let(declared.name("block"), block - count)); });
