@@ -394,7 +394,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   const bool scheduled = !variant.is_stage && !std::holds_alternative<ScalarKernel>(variant.how) &&
                          !std::holds_alternative<Copies>(variant.how);
   const auto* program = std::get_if<tile::Program>(&variant.how);
-  const bool is_chained = program && program->has_products();
+  const bool is_chained = program && program->is_chain();
   const std::string target = is_chained                                      ? "sm90"
                              : std::holds_alternative<Sm90Gemm>(variant.how) ? "sm90"
                              : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
@@ -441,7 +441,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");
                  },
                  [&](const tile::Program& how) {
-                   if (how.has_products()) return chained_lines(how, lines);
+                   if (how.is_chain()) return chained_lines(how, lines);
                    if (how.is_elementwise()) return permute_lines(how, variant.access_bytes, lines);
                    program_lines(*split_program(variant).value_or(&how), lines);
                  },

@@ -251,8 +251,9 @@ struct Program {
   bool is_bound() const { return threads.has_value() || warpgroups.has_value(); }
   int products() const;  // of tiles
   bool has_products() const { return products() > 0; }
-  // Returns true if the program is one product (products/product.h), not products in a chain.
+  // One product (products/product.h), or several in a chain (chained_products.h).
   bool is_product() const { return products() == 1; }
+  bool is_chain() const { return products() > 1; }
   // Returns true if all loops are over the grid, one for each axis: a block computes the elements
   // of one tile of the outputs, each by itself.
   bool is_elementwise() const;

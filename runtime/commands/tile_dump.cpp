@@ -106,8 +106,8 @@ std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std:
     if (std::string text = formed(plan, variants); !text.empty()) return text;
   }
   // A plan may have other variants behind its tile programs, for sizes that those do not take.
-  std::erase_if(variants, [](const plan::Variant* each) {
-    return !std::holds_alternative<tile::Program>(each->how);
+  std::erase_if(variants, [&](const plan::Variant* each) {
+    return !program_of(*each) && !(pass == "bind" && plan::bound_product(plan, *each));
   });
   if (variants.empty())
     return "# `" + plan.kernel->name + "` is no tile program after " + pass +
@@ -117,6 +117,7 @@ std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std:
     text += "# variant " + each->name + conditions(plan, *each) + "\n";
     if (pass == "bind") {
       for (const tile::Program& program : programs_of(*each)) text += tile::print(program);
+      if (const auto product = plan::bound_product(plan, *each)) text += tile::print(*product);
       continue;
     }
     for (const ir::Kernel& kernel : lowered(sources, plan, *each)) text += ir::print(kernel);

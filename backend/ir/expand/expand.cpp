@@ -289,7 +289,7 @@ std::optional<Term> Expander::speaks_for_rows() {
 }
 
 void expand(Declared& declared, const tile::Program& program) {
-  if (program.has_products()) return expand_products(declared, program);
+  if (program.is_chain()) return expand_products(declared, program);
   if (program.is_elementwise()) return expand_elementwise(declared, {&program});
   Expander(declared, program).run();
 }

@@ -277,7 +277,7 @@ Forecast of_chained(const tile::Program& program, const Prediction& prediction, 
 // that blocks work on at once fit there.
 Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
                     const Prediction& prediction, const Sized& sized, const Target& target) {
-  if (program.has_products()) return of_chained(program, prediction, sized, target);
+  if (program.is_chain()) return of_chained(program, prediction, sized, target);
   if (program.is_elementwise())
     return of_tiles(prediction, sized, tiles_of(sized, program), target);
   const tile::Axis& across = program.axis(tile::row_axis);

@@ -320,7 +320,7 @@ Prediction predict_elementwise(const tile::Program& program, const Target& targe
 // A tile that copies fill or that is kept takes the registers of a thread's values. Registers that
 // copies filled are free again once the values computed from them are kept.
 Prediction predict(const tile::Program& program, const Target& target) {
-  if (program.has_products()) {
+  if (program.is_chain()) {
     Prediction chained = predict_chained(program, target);
     chained.global_bytes = input_bytes(*program.kernel) + output_bytes(*program.kernel);
     return chained;

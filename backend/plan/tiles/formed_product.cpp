@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "backend/plan/simt/bind_simt.h"
+
 namespace lay::plan {
 
 namespace {
@@ -32,6 +34,12 @@ std::optional<std::variant<tile::Program, tile::NotTiled>> formed_product(const 
   const auto product = product_of(variant);
   if (!product) return std::nullopt;
   return tile::form_product(variant.kernel ? variant.kernel : plan.kernel, *product);
+}
+
+std::optional<tile::Program> bound_product(const Plan& plan, const Variant& variant) {
+  const auto* gemm = std::get_if<SimtGemm>(&variant.how);
+  if (!gemm) return std::nullopt;
+  return bind_simt(variant.kernel ? variant.kernel : plan.kernel, *gemm);
 }
 
 }  // namespace lay::plan

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend/tile/verify.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
 namespace lay::tile {
@@ -34,20 +35,28 @@ std::optional<NotTiled> fault_of(const Kernel& kernel, const Product& product) {
   return std::nullopt;
 }
 
+// Makes the unbound program where there is nothing bound, and else the bound one.
 class ProductMaker {
  public:
-  ProductMaker(const sema::KernelPtr& kernel, const Product& product)
-      : product_(product), free_(sema::free_indices(*kernel)) {
+  ProductMaker(const sema::KernelPtr& kernel, const Product& product, const BoundProduct* how)
+      : product_(product), how_(how), free_(sema::free_indices(*kernel)) {
     made_.kernel = kernel;
   }
 
   Program run() {
-    for (const IndexId index : {product_.m, product_.n}) add_axis(index);
-    for (const IndexId index : product_.batch) add_axis(index);
-    add_axis(product_.k);
+    add_axis(product_.m, how_ ? how_->tile[0] : 0);
+    add_axis(product_.n, how_ ? how_->tile[1] : 0);
+    for (const IndexId index : product_.batch) add_axis(index, how_ ? 1 : 0);
+    add_axis(product_.k, how_ ? how_->tile[2] : 0);
+    if (how_) {
+      made_.threads = how_->threads;
+      made_.grid = how_->grid;
+      made_.warpgroups = how_->warpgroups;
+      made_.blocks_per_sm = how_->blocks_per_sm;
+    }
     const AxisId k = summed_axis_of(made_);
     Block step;
-    const TileId a = operand(product_.a, step), b = operand(product_.b, step);
+    const TileId a = operand(product_.a, 0, step), b = operand(product_.b, 1, step);
     const TileId sum = add_tile({"sum", kernel().node(product_.sum).type, axes_of(product_.sum),
                                  Space::registers, product_.sum, -1});
     step.push_back({Mma{sum, a, b, k, {}}});
@@ -55,7 +64,7 @@ class ProductMaker {
     outputs(sum, body);
     for (AxisId axis = k; axis-- > 0;) body = {{For{axis, Walk::grid, std::move(body)}}};
     made_.body = std::move(body);
-    verify_after("form", made_);
+    verify_after(how_ ? "bind" : "form", made_);
     return std::move(made_);
   }
 
@@ -69,9 +78,9 @@ class ProductMaker {
     return name;
   }
 
-  void add_axis(IndexId id) {
+  void add_axis(IndexId id, int tile) {
     const sema::Index& index = kernel().index(id);
-    made_.axes.push_back({fresh(axis_names_, index.name), {id}, index.extent, 0});
+    made_.axes.push_back({fresh(axis_names_, index.name), {id}, index.extent, tile});
   }
 
   // The axes that a value depends on.
@@ -90,14 +99,48 @@ class ProductMaker {
   }
 
   // Returns the tile in shared memory that is multiplied.
-  TileId operand(NodeId load, Block& step) {
+  TileId operand(NodeId load, std::size_t side, Block& step) {
     const sema::Tensor& tensor = kernel().loaded(load);
     const auto axes = axes_of(load);
     const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, load, -1});
     const TileId to =
         add_tile({"tile_" + tensor.name, tensor.element, axes, Space::shared, load, -1});
-    step.push_back({Copy{to, from}});
+    Copy copy{to, from};
+    if (!how_) {
+      step.push_back({copy});
+      return to;
+    }
+    const BoundOperand& how = how_->operands[side];
+    Tile& shared = made_.tiles[static_cast<std::size_t>(to)];
+    shared.value = factor(load);
+    shared.element = kernel().node(product_.sum).type;
+    shared.shared = how.shared;
+    const bool is_converted = shared.value != load || shared.element != tensor.element;
+    if (how.threads) {
+      copy.dst = add_tile({tensor.name + "_next",
+                           tensor.element,
+                           axes,
+                           Space::registers,
+                           load,
+                           -1,
+                           {},
+                           how.threads});
+      copy.vector = how.vector;
+      copy.vector_mode = how.vector_mode;
+      step.push_back({copy});
+      // Shared memory is accessed along its first mode, the outer one.
+      step.push_back(is_converted ? Stmt{Map{to}} : Stmt{Copy{to, copy.dst, how.store_vector, 0}});
+    } else {
+      step.push_back({copy});
+    }
     return to;
+  }
+
+  // The factor of the product that is the load under casts.
+  NodeId factor(NodeId load) const {
+    const auto& sum = std::get<sema::Reduce>(kernel().node(product_.sum).what);
+    const auto& factors = std::get<sema::Apply>(kernel().node(sum.body).what).operands;
+    return sema::without_casts(kernel(), factors[0]) == load ? factors[0] : factors[1];
   }
 
   // All outputs are computed before one is stored: they may read what another one replaces.
@@ -117,12 +160,18 @@ class ProductMaker {
       }
       const TileId to = add_tile({tensor.name, tensor.element, axes, Space::global,
                                   assignment.value, static_cast<int>(i)});
-      stores.push_back({Copy{to, from}});
+      Copy copy{to, from};
+      if (how_) {
+        copy.vector = how_->outputs[i].vector;
+        copy.vector_mode = how_->outputs[i].vector_mode;
+      }
+      stores.push_back({copy});
     }
     std::move(stores.begin(), stores.end(), std::back_inserter(body));
   }
 
   const Product& product_;
+  const BoundProduct* how_;
   std::vector<std::set<IndexId>> free_;
   Program made_;
   std::set<std::string> axis_names_, tile_names_;
@@ -133,7 +182,54 @@ class ProductMaker {
 std::variant<Program, NotTiled> form_product(const sema::KernelPtr& kernel,
                                              const Product& product) {
   if (auto fault = fault_of(*kernel, product)) return *fault;
-  return ProductMaker(kernel, product).run();
+  return ProductMaker(kernel, product, nullptr).run();
+}
+
+Program bind_product(const sema::KernelPtr& kernel, const Product& product,
+                     const BoundProduct& how) {
+  return ProductMaker(kernel, product, &how).run();
+}
+
+ProductParts parts_of(const Program& product) {
+  ProductParts parts;
+  std::vector<const Stmt*> steps;  // before the product
+  for_each(product.body, [&](const Stmt& stmt) {
+    if (const auto* loop = std::get_if<For>(&stmt.node)) {
+      if (loop->walk == Walk::sequence) parts.sums = loop;
+    } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
+      parts.mma = mma;
+    } else if (const auto* copy = std::get_if<Copy>(&stmt.node);
+               copy && product.tile(copy->dst).space == Space::global) {
+      parts.stores.push_back(copy);
+    } else if (!parts.mma) {
+      steps.push_back(&stmt);
+    }
+  });
+  for (const std::size_t side : {0U, 1U}) {
+    ProductParts::Operand& operand = parts.operands[side];
+    operand.shared = side == 0 ? parts.mma->a : parts.mma->b;
+    const NodeId load = sema::without_casts(*product.kernel, product.tile(operand.shared).value);
+    for (const Stmt* stmt : steps) {
+      const auto* copy = std::get_if<Copy>(&stmt->node);
+      if (copy && product.tile(copy->src).space == Space::global &&
+          product.tile(copy->src).value == load)
+        operand.load = copy;
+      const auto* map = std::get_if<Map>(&stmt->node);
+      const TileId to = copy ? copy->dst : map->out;
+      if (to == operand.shared && !(operand.load && operand.load->dst == to)) operand.put = stmt;
+    }
+  }
+  return parts;
+}
+
+int slices_of(const Program& product) {
+  const auto extents = leaves(product.threads->layout.shape[0]),
+             strides = leaves(product.threads->layout.stride[0]);
+  int slices = 1;
+  for (std::size_t i = 0; i < extents.size(); ++i)
+    if (strides[i].is_basis() && strides[i].path()[0] == summed_axis_of(product))
+      slices *= static_cast<int>(extents[i].value().value());
+  return slices;
 }
 
 }  // namespace lay::tile

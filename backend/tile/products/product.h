@@ -17,9 +17,21 @@
 // with further indices of the outputs as a batch, an axis each. Factors may be casts of A and B.
 // Where K is split, the blocks of a cluster share the loop over k (For::parts).
 //
+// Bound, the threads of the program hold the sums. Those of an operand's own read it, in the order
+// of its memory, and put it into shared memory as the sum's type; or TMA does:
+//
+//         copy A_next[m,k] <- A[m,k] by 4 along mode 1      by threads of its own
+//         copy tile_A[m,k] <- A_next[m,k]                   or map tile_A[m,k] = f32(A_next[m,k])
+//         copy tile_B[n,k] <- B[n,k]                        by TMA, into one of the stages
+//
+// Threads that differ in k only are slices: each adds the products of its part of every tile of k,
+// and the sums of the slices are added up in their order.
+//
 // Law: a sum may be added up in parts, and its parts in order, up to rounding.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -47,5 +59,48 @@ inline AxisId summed_axis_of(const Program& program) {
 // Returns the unbound program. NotTiled: the product has more factors than A and B, or an operand
 // that is no tensor of its own indices.
 std::variant<Program, NotTiled> form_product(const sema::KernelPtr& kernel, const Product& product);
+
+// How an operand gets to the threads that multiply it.
+struct BoundOperand {
+  SharedTile shared;                         // of the factor, as the sum's type
+  std::optional<Distribution> threads = {};  // that read it; none where TMA copies it
+  int vector_mode = 0, vector = 1;           // of an access to global memory
+  int store_vector = 1;                      // elements of an access that stores to shared memory
+};
+struct BoundOutput {
+  int vector_mode = 0, vector = 1;
+};
+
+// What bind decides.
+struct BoundProduct {
+  std::array<int, 3> tile{};  // extents along m, n and k; of the batch it is 1
+  Distribution threads;       // (thread, value) -> the sums of a tile, and the slice's first k
+  Grid grid;
+  std::optional<Warpgroups> warpgroups;  // where a producer fills the stages
+  int blocks_per_sm = 1;
+  std::array<BoundOperand, 2> operands;
+  std::vector<BoundOutput> outputs;  // by assignment
+};
+
+// Law: the product can be formed.
+Program bind_product(const sema::KernelPtr& kernel, const Product& product,
+                     const BoundProduct& how);
+
+// The statements of a product's program that passes ask for.
+struct ProductParts {
+  struct Operand {
+    const Copy* load = nullptr;  // from global memory
+    const Stmt* put = nullptr;   // into shared memory, where `load` does not go there
+    TileId shared = -1;          // the tile that is multiplied
+  };
+  const For* sums = nullptr;  // the loop over k
+  const Mma* mma = nullptr;
+  std::array<Operand, 2> operands;
+  std::vector<const Copy*> stores;  // in the order of the program
+};
+ProductParts parts_of(const Program& product);
+
+// The slices of a bound product's threads.
+int slices_of(const Program& product);
 
 }  // namespace lay::tile

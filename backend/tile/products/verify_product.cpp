@@ -1,11 +1,23 @@
 #include "backend/tile/products/verify_product.h"
 
+#include <algorithm>
+#include <string>
+
+#include "backend/tile/elementwise.h"
 #include "backend/tile/products/product.h"
 #include "backend/tile/text/print.h"
+#include "frontend/algebra/claims/propositions.h"
+#include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
+#include "frontend/sema/kernel/kernel_walk.h"
 
 namespace lay::tile {
 
 namespace {
+
+// Limits of every GPU.
+constexpr int threads_of_block = 1024, bytes_of_block = 227 * 1024, extent_of_box = 256;
+constexpr int threads_of_producer = 128;
 
 class ProductVerifier {
  public:
@@ -17,11 +29,19 @@ class ProductVerifier {
         problem("axis-index", "the axis `" + axis.name + "` of a product has " +
                                   std::to_string(axis.indices.size()) + " indices");
     for_each(program_.body, [&](const Stmt& stmt) { statement(stmt); });
+    statement_ = nullptr;
+    if (program_.grid.has_value() != program_.threads.has_value())
+      problem("grid", program_.grid ? "there are blocks and no threads"
+                                    : "there are threads and no blocks");
+    if (problems_.empty() && program_.grid) bound();
     return problems_;
   }
 
  private:
   const Tile& tile(TileId id) const { return program_.tile(id); }
+  std::string name(TileId id) const { return "`" + tile(id).name + "`"; }
+  int extent(AxisId axis) const { return program_.axis(axis).tile; }
+  AxisId summed() const { return summed_axis_of(program_); }
 
   void problem(const char* code, std::string message) {
     std::string line;
@@ -32,26 +52,212 @@ class ProductVerifier {
   void statement(const Stmt& stmt) {
     statement_ = &stmt;
     if (const auto* loop = std::get_if<For>(&stmt.node)) {
-      const bool is_summed = loop->axis == summed_axis_of(program_);
-      if ((loop->walk == Walk::sequence) != is_summed || loop->walk == Walk::whole)
+      if (loop->walk != (loop->axis == summed() ? Walk::sequence : Walk::grid))
         problem("nesting", "a product walks its last axis in sequence, the others in the grid");
     } else if (const auto* copy = std::get_if<Copy>(&stmt.node)) {
       stores_ = stores_ || tile(copy->dst).space == Space::global;
     } else if (const auto* map = std::get_if<Map>(&stmt.node)) {
-      if (stores_)
-        problem("store", "`" + tile(map->out).name + "` is computed after an output is stored");
+      if (stores_) problem("store", name(map->out) + " is computed after an output is stored");
     } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
-      if (mma->over != summed_axis_of(program_))
-        problem("product",
-                "`" + tile(mma->out).name + "` is summed over another axis than the last");
+      if (mma->over != summed())
+        problem("product", name(mma->out) + " is summed over another axis than the last");
     } else {
       problem("reduction", "a product reduces nothing else");
     }
   }
 
+  // ---- bound programs
+
+  void bound() {
+    parts_ = parts_of(program_);
+    grid();
+    for (AxisId axis = column_axis + 1; axis < summed(); ++axis)
+      if (extent(axis) != 1)
+        problem("axis-tile",
+                "a tile has several coordinates of the batch `" + program_.axis(axis).name + "`");
+    sums();
+    for (const AxisId outer : {row_axis, column_axis}) operand(outer);
+    if (problems_.empty()) stages();
+    for (const Copy* store : parts_.stores) output(*store);
+  }
+
+  bool is_onto(const Layout& layout, const std::vector<AxisId>& axes) const {
+    return std::ranges::all_of(leaves(layout.stride), [&](const Tuple& stride) {
+      const bool fits = stride.is_basis() && stride.path().size() == 1 &&
+                        std::ranges::find(axes, stride.path()[0]) != axes.end();
+      return fits || stride.is_literal(0);
+    });
+  }
+
+  // A tile of the axes, the extents of the others 1.
+  Tuple box(const std::vector<std::pair<AxisId, int>>& extents) const {
+    std::vector<Tuple> all(program_.axes.size(), Tuple(1));
+    for (const auto& [axis, extent] : extents) all[static_cast<std::size_t>(axis)] = Tuple(extent);
+    return Tuple(all);
+  }
+
+  void covers_once(const Layout& layout, const Tuple& extents, const std::string& what) {
+    Facts facts;
+    if (covers(facts, layout, extents).verdict != Verdict::proved)
+      problem("threads", what + " do not cover the tile " + extents.to_string() + " exactly once");
+  }
+
+  void grid() {
+    const Grid& grid = *program_.grid;
+    std::vector<AxisId> axes;
+    for (AxisId axis = 0; axis < summed(); ++axis) axes.push_back(axis);
+    const auto* layout = std::get_if<Layout>(&grid.order);
+    if (layout && !is_onto(*layout, axes))
+      problem("grid", "the blocks " + layout->to_string() + " have no tile of these axes");
+    if (!layout && std::get<RowGroups>(grid.order).rows < 1)
+      problem("grid", "a group has no row of tiles");
+    if (grid.threads < 1 || grid.threads > threads_of_block)
+      problem("grid", "expected at most " + std::to_string(threads_of_block) +
+                          " threads of a block, got " + std::to_string(grid.threads));
+    const auto& groups = program_.warpgroups;
+    const int all = program_.threads->threads() + (groups ? threads_of_producer : 0);
+    if (all != grid.threads)
+      problem("threads", "expected " + std::to_string(grid.threads) + " threads of a block, got " +
+                             std::to_string(all));
+    if (groups && groups->threads() != grid.threads)
+      problem("threads",
+              std::to_string(groups->consumers) + " warpgroups are not the threads that multiply");
+  }
+
+  // Slices count as a third mode of the tile.
+  void sums() {
+    const Layout& layout = program_.threads->layout;
+    const bool fits = layout.is_known() && layout.rank() == 2 &&
+                      is_onto(layout, {row_axis, column_axis, summed()});
+    if (!fits) return problem("threads", "the threads are no layout (thread, value) -> (m, n, k)");
+    const int slices = slices_of(program_), part = extent(summed()) / slices;
+    if (part * slices != extent(summed()))
+      return problem("threads", "slices do not divide the tile of k evenly");
+    bool even = true;
+    const Tuple strides = transform(layout.stride, [&](const Tuple& stride) {
+      if (!stride.is_basis() || stride.path()[0] != summed()) return stride;
+      const std::int64_t first = stride.value().value();
+      even = even && first % part == 0;
+      return Tuple::basis(first / part, stride.path());
+    });
+    if (!even) return problem("threads", "slices do not begin at equal parts of the tile of k");
+    covers_once(
+        Layout(layout.shape, strides),
+        box({{row_axis, extent(row_axis)}, {column_axis, extent(column_axis)}, {summed(), slices}}),
+        "the threads");
+  }
+
+  void operand(AxisId outer) {
+    const ProductParts::Operand& way = parts_.operands[static_cast<std::size_t>(outer)];
+    if (!way.load) return problem("read", name(way.shared) + " is not read from memory");
+    statement_ = nullptr;
+    const Tile& shared = tile(way.shared);
+    if (!shared.shared) return problem("shared", name(way.shared) + " has no layout");
+    places(way.shared, outer);
+    if (shared.shared->by_tma()) return boxes(way, outer);
+    const Tile& next = tile(way.load->dst);
+    if (!next.threads || !way.put)
+      return problem("threads", name(way.shared) + " is stored by no threads");
+    const Layout& layout = next.threads->layout;
+    const bool fits = layout.is_known() && layout.rank() == 2 &&
+                      is_onto(layout, {outer, summed()}) && layout.shape[1].is_tuple() &&
+                      layout.shape[1].rank() == 2;
+    const std::string what = "the threads of " + name(way.load->dst);
+    if (!fits)
+      return problem("threads", what + " are no layout (thread, (element, access)) -> coordinate");
+    const int readers = program_.warpgroups ? threads_of_producer : program_.threads->threads();
+    if (next.threads->threads() > readers)
+      problem("threads", what + " are more than the " + std::to_string(readers) + " that read");
+    covers_once(layout, box({{outer, extent(outer)}, {summed(), extent(summed())}}), what);
+    access(*way.load, *next.threads);
+    if (const auto* put = std::get_if<Copy>(&way.put->node)) {
+      const bool whole = put->vector >= 1 && next.threads->vector % put->vector == 0;
+      if (!whole || put->vector_mode != 0 || (put->vector > 1 && next.threads->along != outer))
+        problem("access", name(way.shared) + " is stored by accesses that no thread has");
+    }
+  }
+
+  // The elements of an access are the thread's first ones, side by side along the index that the
+  // access runs along.
+  void access(const Copy& copy, const Distribution& threads) {
+    const Layout& layout = threads.layout;
+    const Tuple first = leaves(layout.stride[1]).front(), width = leaves(layout.shape[1]).front();
+    const auto& at = program_.kernel->load(tile(copy.src).value).coordinate;
+    const auto mode = static_cast<std::size_t>(copy.vector_mode);
+    const bool side_by_side =
+        copy.vector == threads.vector && width.is_literal(copy.vector) &&
+        (copy.vector == 1 || (first.is_basis() && first.value().is(1) &&
+                              first.path()[0] == threads.along && mode < at.size() &&
+                              sema::bare_index(*program_.kernel, at[mode]) ==
+                                  program_.axis(threads.along).indices.front()));
+    if (!side_by_side)
+      problem("access", name(copy.dst) + " has no " + std::to_string(copy.vector) +
+                            " elements side by side along mode " +
+                            std::to_string(copy.vector_mode));
+  }
+
+  // No two elements have one place.
+  void places(TileId id, AxisId outer) {
+    const auto offsets = values(tile(id).shared->layout);
+    if (static_cast<int>(offsets.size()) != extent(outer) * extent(summed()))
+      return problem("shared", name(id) + " has not as many places as its tile has elements");
+    const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
+    if (*least < 0) return problem("shared", name(id) + " has a place before its beginning");
+    std::vector<char> taken(static_cast<std::size_t>(*most) + 1, 0);
+    for (const std::int64_t offset : offsets)
+      if (taken[static_cast<std::size_t>(offset)]++)
+        return problem("shared", name(id) + " has one place for two elements");
+  }
+
+  void boxes(const ProductParts::Operand& way, AxisId outer) {
+    const std::array<int, 2>& box = tile(way.shared).shared->box;
+    if (!program_.warpgroups || way.put)
+      problem("shared", name(way.shared) + " comes by TMA, and no producer copies it");
+    if (box != std::array{extent(outer), extent(summed())} ||
+        std::max(box[0], box[1]) > extent_of_box)
+      problem("shared", name(way.shared) + " is no box of TMA");
+  }
+
+  void stages() {
+    int stages = 0;
+    std::int64_t bytes = 0;
+    for (const ProductParts::Operand& way : parts_.operands) {
+      const Tile& shared = tile(way.shared);
+      if (stages > 0 && stages != shared.shared->stages)
+        problem("stages", "the operands have different numbers of stages");
+      stages = shared.shared->stages;
+      bytes += stages * staged_bytes(shared.shared->layout, shared.element);
+    }
+    if (stages < 2 || (stages > 2) != program_.warpgroups.has_value())
+      problem("stages", std::to_string(stages) + " stages are filled by " +
+                            (program_.warpgroups ? "a producer" : "no producer"));
+    if (bytes > bytes_of_block)
+      problem("shared", "the stages take " + std::to_string(bytes) + " bytes, and a block has " +
+                            std::to_string(bytes_of_block));
+  }
+
+  void output(const Copy& store) {
+    if (store.vector == 1) return;
+    const auto& at =
+        program_.kernel->assignments[static_cast<std::size_t>(tile(store.dst).assignment)].indices;
+    const auto mode = static_cast<std::size_t>(store.vector_mode);
+    for (const AxisId axis : {row_axis, column_axis}) {
+      if (mode >= at.size() || program_.axis(axis).indices.front() != at[mode]) continue;
+      // Values that lie side by side are the first ones of a thread along the axis.
+      const auto extents = leaves(program_.threads->layout.shape[1]),
+                 strides = leaves(program_.threads->layout.stride[1]);
+      for (std::size_t i = 0; i < extents.size(); ++i)
+        if (strides[i].is_basis() && strides[i].path()[0] == axis && strides[i].value().is(1) &&
+            store.vector > 0 && extents[i].value().value() % store.vector == 0)
+          return;
+    }
+    problem("access", name(store.dst) + " is stored by accesses that no thread has");
+  }
+
   const Program& program_;
   const Stmt* statement_ = nullptr;
   bool stores_ = false;
+  ProductParts parts_;
   std::vector<Problem> problems_;
 };
 

@@ -36,7 +36,7 @@ sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int
 
 const tile::Program* chained_program(const plan::Variant& variant) {
   const auto* program = std::get_if<tile::Program>(&variant.how);
-  return program && program->has_products() ? program : nullptr;
+  return program && program->is_chain() ? program : nullptr;
 }
 
 // Weights are rounded to 16 bits before or after their sum divides them: each by at most 2^-8 of

@@ -9,6 +9,7 @@
 #include "backend/tile/text/parse.h"
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 #include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/rounding.h"
@@ -28,13 +29,14 @@ std::string products() {
   return contents(source("tests/tile/products/products.lay"));
 }
 
-// The unbound programs of a plan's variants.
-std::vector<Program> formed_products(const plan::Plan& plan) {
+// The unbound and bound programs of a plan's variants.
+std::vector<Program> all_products(const plan::Plan& plan) {
   std::vector<Program> programs;
   for (const plan::Variant& variant : plan.variants) {
     const auto made = plan::formed_product(plan, variant);
     if (made && std::holds_alternative<Program>(*made))
       programs.push_back(std::get<Program>(*made));
+    if (const auto bound = plan::bound_product(plan, variant)) programs.push_back(*bound);
   }
   return programs;
 }
@@ -42,7 +44,14 @@ std::vector<Program> formed_products(const plan::Plan& plan) {
 // Of `gemm`: for m in grid { for n in grid { for k in sequence { copy, copy, mma } map, copy } }
 Program formed_gemm() {
   const auto kernels = kernels_in("products.lay", products());
-  return formed_products(plan::make_plan(kernels.at(0))).at(0);
+  return all_products(plan::make_plan(kernels.at(0))).at(0);
+}
+// The bound program of one of the kernels of products.lay.
+Program bound_product(const std::string& name) {
+  for (const auto& kernel : kernels_in("products.lay", products()))
+    if (kernel->name == name) return all_products(plan::make_plan(kernel)).at(1);
+  FAIL("no kernel " + name);
+  return {};
 }
 
 tile::Block& tile_of(Program& program) {
@@ -57,6 +66,26 @@ For& sums(Program& program) {
   return std::get<For>(tile_of(program).front().node);
 }
 
+tile::Tile& named(Program& program, const std::string& name) {
+  for (tile::Tile& each : program.tiles)
+    if (each.name == name) return each;
+  FAIL("no tile " + name);
+  return program.tiles.front();
+}
+Tuple zeros_like(const Tuple& strides) {
+  return transform(strides, [](const Tuple&) { return Tuple(0); });
+}
+
+void check_problem(const Program& program, const std::string& code, const std::string& what = "") {
+  const auto problems = tile::verify(program);
+  std::string all;
+  for (const tile::Problem& each : problems) all += each.code + ": " + each.message + "\n";
+  INFO(code << ": " << what << " is not among\n" << all << tile::print(program));
+  CHECK(std::any_of(problems.begin(), problems.end(), [&](const tile::Problem& each) {
+    return each.code == code && each.message.find(what) != std::string::npos;
+  }));
+}
+
 }  // namespace
 
 TEST_CASE("golden tile programs of products after each pass") {
@@ -67,7 +96,7 @@ TEST_CASE("golden tile programs of products after each pass") {
   for (const auto& kernel : evaluator.kernels()) {
     const auto plan = plan::make_plan(kernel);
     REQUIRE(plan.problems.empty());
-    for (const std::string pass : {"form"})
+    for (const std::string pass : {"form", "bind"})
       check_golden(runtime::tile_dump(sources, plan, pass, plan.variants.front().name),
                    source("tests/tile/products/" + kernel->name + "." + pass));
   }
@@ -80,7 +109,7 @@ TEST_CASE("programs of products read back as they were") {
                              "tests/agreement/sm80.lay", "tests/agreement/tensor.lay"})
     for (const auto& kernel : kernels_of(source(script))) kernels.push_back(kernel);
   for (const auto& kernel : kernels) {
-    for (const Program& program : formed_products(plan::make_plan(kernel))) {
+    for (const Program& program : all_products(plan::make_plan(kernel))) {
       const std::string text = tile::print(program);
       INFO(text);
       const Program read = tile::parse(text, program.kernel);
@@ -137,30 +166,117 @@ TEST_CASE("each rule of products is broken once") {
   for (const auto& row : rows) {
     Program program = formed_gemm();
     row.breaks(program);
-    const auto problems = tile::verify(program);
-    INFO(row.code << " in\n" << tile::print(program));
-    CHECK(std::any_of(problems.begin(), problems.end(),
-                      [&](const tile::Problem& each) { return each.code == row.code; }));
+    check_problem(program, row.code);
+  }
+}
+
+TEST_CASE("each rule of bound products is broken once") {
+  for (const char* name : {"gemm", "ring", "split", "slices"})
+    CHECK(tile::verify(bound_product(name)).empty());
+  const auto twice = [](Layout& layout, int mode) {
+    // Two threads or values have one coordinate.
+    layout = Layout(
+        layout.shape,
+        Tuple(std::vector<Tuple>{mode == 0 ? zeros_like(layout.stride[0]) : layout.stride[0],
+                                 mode == 1 ? zeros_like(layout.stride[1]) : layout.stride[1]}));
+  };
+  const struct {
+    const char* code;
+    const char* what;
+    const char* kernel;
+    std::function<void(Program&)> breaks;
+  } rows[] = {
+      {"grid", "there are threads and no blocks", "gemm", [](Program& p) { p.grid.reset(); }},
+      {"grid", "have no tile of these axes", "gemm",
+       [](Program& p) { p.grid->order = Layout(4, Tuple::basis(1, {2})); }},
+      {"grid", "a group has no row", "gemm",
+       [](Program& p) { p.grid->order = tile::RowGroups{0}; }},
+      {"grid", "expected at most 1024 threads", "gemm", [](Program& p) { p.grid->threads = 2048; }},
+      {"threads", "expected 64 threads of a block", "gemm",
+       [](Program& p) { p.grid->threads = 64; }},
+      {"threads", "warpgroups are not the threads that multiply", "ring",
+       [](Program& p) { p.warpgroups->consumers = 2; }},
+      {"axis-tile", "several coordinates of the batch", "ring",
+       [](Program& p) { p.axes[2].tile = 2; }},
+      {"threads", "the threads do not cover", "gemm",
+       [&](Program& p) { twice(p.threads->layout, 1); }},
+      {"threads", "the threads do not cover", "gemm", [](Program& p) { p.axes[0].tile = 128; }},
+      {"threads", "slices do not begin at equal parts", "slices",
+       [](Program& p) {
+         p.threads->layout = Layout(p.threads->layout.shape,
+                                    transform(p.threads->layout.stride, [](const Tuple& stride) {
+                                      const bool k = stride.is_basis() && stride.path()[0] == 2;
+                                      return k ? Tuple::basis(4, {2}) : stride;
+                                    }));
+       }},
+      {"threads", "the threads of `A_next` do not cover", "gemm",
+       [&](Program& p) { twice(named(p, "A_next").threads->layout, 0); }},
+      {"threads", "is stored by no threads", "gemm",
+       [](Program& p) { named(p, "A_next").threads.reset(); }},
+      {"access", "has no 2 elements side by side along mode 1", "gemm",
+       [](Program& p) { std::get<Copy>(sums(p).body[0].node).vector = 2; }},
+      {"access", "elements side by side along mode 0", "gemm",
+       [](Program& p) { std::get<Copy>(sums(p).body[0].node).vector_mode = 0; }},
+      {"access", "`tile_A` is stored by accesses that no thread has", "gemm",
+       [](Program& p) { std::get<Copy>(sums(p).body[1].node).vector = 4; }},
+      {"access", "`C` is stored by accesses that no thread has", "gemm",
+       [](Program& p) { std::get<Copy>(tile_of(p).back().node).vector = 8; }},
+      {"shared", "has no layout", "gemm", [](Program& p) { named(p, "tile_A").shared.reset(); }},
+      {"shared", "has one place for two elements", "gemm",
+       [](Program& p) { named(p, "tile_A").shared->layout = Layout(tuple(64, 8), tuple(1, 32)); }},
+      {"shared", "not as many places", "gemm",
+       [](Program& p) { named(p, "tile_A").shared->layout = Layout(tuple(32, 8), tuple(1, 32)); }},
+      {"shared", "is no box of TMA", "ring",
+       [](Program& p) {
+         named(p, "tile_A").shared->box = {16, 8};
+       }},
+      {"shared", "no producer copies it", "ring", [](Program& p) { p.warpgroups.reset(); }},
+      {"shared", "bytes, and a block has", "ring",
+       [](Program& p) {
+         named(p, "tile_A").shared->stages = named(p, "tile_B").shared->stages = 100;
+       }},
+      {"stages", "different numbers of stages", "gemm",
+       [](Program& p) { named(p, "tile_A").shared->stages = 3; }},
+      {"stages", "are filled by no producer", "gemm",
+       [](Program& p) {
+         named(p, "tile_A").shared->stages = named(p, "tile_B").shared->stages = 3;
+       }},
+      {"read", "where other threads have its elements", "gemm",
+       [](Program& p) {
+         // The product reads what its threads do not have.
+         std::get<Mma>(sums(p).body[4].node).a = std::get<Copy>(sums(p).body[0].node).dst;
+         sums(p).body.erase(sums(p).body.begin() + 1);
+       }},
+  };
+  for (const auto& row : rows) {
+    Program program = bound_product(row.kernel);
+    row.breaks(program);
+    check_problem(program, row.code, row.what);
   }
 }
 
 TEST_CASE("programs of products give what the reference gives") {
-  int ran = 0;
+  int ran = 0, bound_ran = 0;
   const auto check = [&](const sema::KernelCall& call) {
     const auto expected = sema::run_reference(call);
     const auto plan = plan::make_plan(call.kernel);
     REQUIRE(plan.problems.empty());
-    for (const plan::Variant& variant : plan.variants) {
+    for (const Program& program : all_products(plan)) {
       // Launches before give other tensors than those of the call.
-      const auto made = plan::formed_product(plan, variant);
-      if (!variant.before.empty() || !made || !std::holds_alternative<Program>(*made)) continue;
+      const auto is_given = [&](const sema::Tensor& tensor) {
+        return std::ranges::any_of(call.kernel->tensors, [&](const sema::Tensor& each) {
+          return each.name == tensor.name;
+        });
+      };
+      if (!std::ranges::all_of(program.kernel->tensors, is_given)) continue;
       for (const tile::TileSizes sizes : {tile::TileSizes{1, 1, 1}, tile::TileSizes{3, 5, 4}}) {
-        CAPTURE(call.kernel->name, variant.name, sizes.rows);
-        const auto actual = tile::interpret(std::get<Program>(*made), call, sizes);
+        CAPTURE(call.kernel->name, program.is_bound(), sizes.rows);
+        const auto actual = tile::interpret(program, call, sizes);
         REQUIRE(actual.outputs.size() == expected.outputs.size());
         for (std::size_t i = 0; i < actual.outputs.size(); ++i)
           CHECK(difference(actual.outputs[i], expected.outputs[i], terms_of(call)) == "");
-        ++ran;
+        (program.is_bound() ? bound_ran : ran) += 1;
+        if (program.is_bound()) break;
       }
     }
   };
@@ -182,6 +298,7 @@ TEST_CASE("programs of products give what the reference gives") {
       "let c = slices(random(f16, (5,9)), random(f16, (7,9), 2), 0.5, random(f32, (5,7), 3))\n";
   CHECK(for_each_call(script, check) == "");
   CHECK(ran >= 8 * 2);
+  CHECK(bound_ran >= 8);
 }
 
 TEST_CASE("what is no product of two tiles says why") {
