@@ -9,6 +9,7 @@
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/schedule.h"
+#include "backend/plan/simt/simt_gemm.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {

@@ -15,6 +15,7 @@
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/schedule/problems.h"
 #include "backend/plan/schedule/tuned.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/simt/simt_ring.h"
 #include "backend/plan/tensor_variant.h"
@@ -525,7 +526,7 @@ class GemmPlanner {
     variant.cost = schedule.cost;
     variant.prediction = predict(kernel_, *gemm, target_);
     if (!fits(*gemm, variant.prediction, schedule, problems)) return;
-    variant.how = *gemm;
+    variant.how = bind_simt(plan_.kernel, *gemm);
     if (schedule.of_script) variant.schedule = schedule.where;
     variant.of_library = schedule.of_library();
     note_conflicts(variant, schedule, [&](const SimtSchedule& free) -> std::optional<Variant> {

@@ -346,8 +346,8 @@ Plan make(sema::KernelPtr kernel, const Target& target,
     // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K <
     // 8. No launch takes such a variant, so it is not compiled.
     std::erase_if(plan.variants, [&](const Variant& variant) {
-      const bool is_tiled =
-          std::holds_alternative<tile::Program>(variant.how) && !elementwise(variant);
+      const auto* program = std::get_if<tile::Program>(&variant.how);
+      const bool is_tiled = program && !program->is_elementwise() && !program->is_product();
       return is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when);
     });
     std::erase_if(plan.variants, [&](Variant& variant) {

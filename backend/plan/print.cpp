@@ -12,6 +12,7 @@
 #include "backend/plan/operand_repack.h"
 #include "backend/plan/permute/print_permute.h"
 #include "backend/plan/scales/print_scales.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/text.h"
 #include "backend/plan/tiles/print_chained.h"
 #include "backend/tile/held_values.h"
@@ -425,9 +426,6 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   }
   const std::size_t entries = lines.size();
   std::visit(overloaded{
-                 [&](const SimtGemm& how) {
-                   gemm_lines(kernel, operand_names(plan, variant, how), how, lines);
-                 },
                  [&](const Copies& how) { copies_lines(kernel, how, variant.access_bytes, lines); },
                  [&](const Sm80Gemm& how) {
                    gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
@@ -442,6 +440,10 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  },
                  [&](const tile::Program& how) {
                    if (how.is_chain()) return chained_lines(how, lines);
+                   if (how.is_product()) {
+                     const SimtGemm gemm = simt_of(how);
+                     return gemm_lines(kernel, operand_names(plan, variant, gemm), gemm, lines);
+                   }
                    if (how.is_elementwise()) return permute_lines(how, variant.access_bytes, lines);
                    program_lines(*split_program(variant).value_or(&how), lines);
                  },

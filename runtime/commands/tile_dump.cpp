@@ -65,6 +65,8 @@ void unbind(tile::Block& block) {
 // The program as `form` made it.
 tile::Program unbound(tile::Program program) {
   if (program.is_elementwise()) return tile::formed_of(program);
+  if (program.is_product())
+    return std::get<tile::Program>(tile::form_product(program.kernel, tile::product_of(program)));
   program.threads.reset();
   program.warpgroups.reset();
   for (tile::Tile& each : program.tiles) each.shared.reset();
@@ -106,9 +108,7 @@ std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std:
     if (std::string text = formed(plan, variants); !text.empty()) return text;
   }
   // A plan may have other variants behind its tile programs, for sizes that those do not take.
-  std::erase_if(variants, [&](const plan::Variant* each) {
-    return !program_of(*each) && !(pass == "bind" && plan::bound_product(plan, *each));
-  });
+  std::erase_if(variants, [&](const plan::Variant* each) { return !program_of(*each); });
   if (variants.empty())
     return "# `" + plan.kernel->name + "` is no tile program after " + pass +
            " yet: its plan has a lowering of its own; `lay check --dump ir` prints its kernel IR\n";
@@ -117,7 +117,6 @@ std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std:
     text += "# variant " + each->name + conditions(plan, *each) + "\n";
     if (pass == "bind") {
       for (const tile::Program& program : programs_of(*each)) text += tile::print(program);
-      if (const auto product = plan::bound_product(plan, *each)) text += tile::print(*product);
       continue;
     }
     for (const ir::Kernel& kernel : lowered(sources, plan, *each)) text += ir::print(kernel);

@@ -11,6 +11,7 @@
 #include "backend/ir/text/parse.h"
 #include "backend/ir/text/print.h"
 #include "backend/plan/make.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "frontend/sema/kernel/reference.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/planted.h"
@@ -26,8 +27,8 @@ plan::Plan plan_of(const sema::KernelPtr& kernel) {
   plan::Plan plan = plan::make_plan(kernel);
   REQUIRE(plan.problems.empty());
   REQUIRE(plan.variants.size() >= 2);
-  REQUIRE(std::get<plan::SimtGemm>(plan.variants.front().how).ring());
-  CHECK(!std::get<plan::SimtGemm>(plan.variants.back().how).ring());
+  REQUIRE(plan::simt_of(plan.variants.front())->ring());
+  CHECK(!plan::simt_of(plan.variants.back())->ring());
   return plan;
 }
 

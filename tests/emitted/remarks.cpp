@@ -7,6 +7,7 @@
 
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "tests/emitted/emitted.h"
 
 using namespace lay::test;
@@ -22,10 +23,6 @@ bool missing_compiler() {
   return true;
 }
 
-void describe(std::ostream& out, const plan::SimtGemm& gemm) {
-  out << "simt " << gemm.ring() << gemm.a.along_k << gemm.b.along_k << (gemm.a.vector > 1)
-      << (gemm.tile[0] > 64);
-}
 void describe(std::ostream& out, const plan::Sm80Gemm& gemm) {
   out << "sm80 " << gemm.a.async << gemm.b.async << (gemm.tile[0] > 64);
 }
@@ -47,7 +44,11 @@ void describe(std::ostream& out, const plan::ScalarKernel&) {
   out << "scalar";
 }
 void describe(std::ostream& out, const tile::Program& program) {
-  if (program.is_elementwise()) {
+  if (program.is_product()) {
+    const plan::SimtGemm gemm = plan::simt_of(program);
+    out << "simt " << gemm.ring() << gemm.a.along_k << gemm.b.along_k << (gemm.a.vector > 1)
+        << (gemm.tile[0] > 64);
+  } else if (program.is_elementwise()) {
     out << "permute " << program.threads->vector << program.threads->along;
   } else {
     out << "tiles " << program.threads->layout.to_string();

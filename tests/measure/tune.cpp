@@ -10,6 +10,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/candidates.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/library.h"
 #include "frontend/source/diagnostic.h"
@@ -82,7 +83,7 @@ TEST_CASE("candidates keep the laws, and are ranked") {
          tile(ranked[0]) == "tile = (128,256,16)" || tile(ranked[0]) == "tile = (256,128,16)"));
   // The same tiles in rings, which are faster on a large output.
   const auto ring = [](const plan::Candidate& candidate) {
-    return std::get<plan::SimtGemm>(candidate.chosen().how).ring();
+    return plan::simt_of(candidate.chosen())->ring();
   };
   CHECK(ring(ranked[0]));
   const auto rings = std::count_if(ranked.begin(), ranked.end(), ring);
@@ -222,7 +223,7 @@ TEST_CASE(
                               sema::solve_sizes(*kernel, {}, {{"P", 64}, {"Q", 64}, {"R", 16}}))
            .at(0);
   CHECK(tuned.name == "tuned");
-  CHECK(std::get<plan::SimtGemm>(tuned.how).order == plan::TileOrder(plan::RowGroups{3}));
+  CHECK(plan::simt_of(tuned)->order == plan::TileOrder(plan::RowGroups{3}));
   sema::add_library("user.tuned_simt", path, "let rows = ()");
 
   // A class more is a row more; what somebody wrote stays; the same class again is replaced.

@@ -8,6 +8,7 @@
 #include "backend/plan/print.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/simt/simt.h"
 #include "frontend/algebra/memory/banks.h"
 #include "tests/plan/kernels.h"
@@ -40,8 +41,8 @@ TEST_CASE("every operand order is a GEMM with vectors along its unit stride") {
       CAPTURE(order, element_name(type));
       const auto made = plan::make_plan(gemm({order, type}).done());
       REQUIRE(made.problems.empty());
-      const auto& how = std::get<SimtGemm>(
-          variant(made, type == ElementType::f32 ? "simt_64x64" : "simt_small").how);
+      const SimtGemm how =
+          *plan::simt_of(variant(made, type == ElementType::f32 ? "simt_64x64" : "simt_small"));
       CHECK(how.a.along_k == (order[0] == 'T'));
       CHECK(how.b.along_k == (order[1] == 'N'));
       CHECK(how.a.vector == 128 / bits(type));
@@ -86,7 +87,7 @@ TEST_CASE(
     const auto made = plan::make_plan(gemm({order, ElementType::f32}).done());
     for (const std::string name : {"simt_128x256_ring", "simt_256x128_ring"}) {
       CAPTURE(order, name);
-      const auto& how = std::get<SimtGemm>(variant(made, name).how);
+      const SimtGemm how = *plan::simt_of(variant(made, name));
       REQUIRE(how.ring());
       CHECK(how.a.boxes.has_value() == (order[0] == 'N'));  // BLAS: column-major
       CHECK(how.b.boxes.has_value() == (order[1] == 'T'));
@@ -115,7 +116,7 @@ TEST_CASE(
   CHECK(cost("NT", "simt_256x128_ring") == cost("NT", "simt_128x256_ring"));
   // Older GPUs have no such row.
   const auto older = plan::make_plan(gemm({"TN", ElementType::f32}).done(), *find_target("sm_80"));
-  for (const plan::Variant& v : older.variants) CHECK(!std::get<SimtGemm>(v.how).ring());
+  for (const plan::Variant& v : older.variants) CHECK(!plan::simt_of(v)->ring());
 }
 
 TEST_CASE("where vectors are possible no launch goes element by element") {
@@ -149,7 +150,7 @@ TEST_CASE("literal sizes decide among the tiles") {
   CHECK(made.variants[0].aligned.size() == 3);
   CHECK(made.variants[1].name == "simt_64x64_any");
   // The factor with the target's first index is A, whatever side of the product it stands on.
-  const auto& how = std::get<SimtGemm>(made.variants[0].how);
+  const SimtGemm how = *plan::simt_of(made.variants[0]);
   CHECK(std::get<Load>(made.kernel->nodes[static_cast<size_t>(how.a.load)].what).tensor == a);
 }
 
@@ -170,7 +171,7 @@ TEST_CASE("no unit stride and no vectors") {
   REQUIRE(made.problems.empty());
   for (const plan::Variant& v : made.variants) {
     CHECK(v.aligned.empty());
-    CHECK(std::get<SimtGemm>(v.how).a.vector == 1);
+    CHECK(plan::simt_of(v)->a.vector == 1);
   }
 }
 
@@ -206,7 +207,7 @@ TEST_CASE("accumulators and copies are one-to-one by enumeration") {
       const auto made = plan::make_plan(gemm({order, type}).done());
       for (const plan::Variant& v : made.variants) {
         CAPTURE(order, v.name);
-        const auto& how = std::get<SimtGemm>(v.how);
+        const SimtGemm how = *plan::simt_of(v);
         CHECK(!plan::cover_fault(how.accumulators, {how.tile[0], how.tile[1]}));
         if (!how.ring()) {
           CHECK(!plan::cover_fault(how.a.threads, {how.tile[0], how.tile[2]}));
@@ -257,7 +258,7 @@ TEST_CASE("the default layouts of shared memory are free of conflicts, unpadded 
   }
   // On an A100, where no ring of stages takes the same sizes before `wide`.
   const auto made = plan::make_plan(gemm({"TN", ElementType::f32}).done(), *find_target("a100"));
-  auto how = std::get<SimtGemm>(variant(made, "simt_wide").how);
+  SimtGemm how = *plan::simt_of(variant(made, "simt_wide"));
   how.a.shared = layout(tuple(128, 8), tuple(1, 128));
   CHECK(plan::shared_traffic(*made.kernel, how, how.a, true).write.wavefronts == 2);
   how.a.shared = Composed{Swizzle(1, 4, 5), 0, layout(tuple(128, 8), tuple(1, 128))};

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "backend/plan/make.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "tests/plan/kernels.h"
 
 namespace lay::test {
@@ -45,7 +46,7 @@ TEST_CASE("a schedule is followed, vectors first, then element by element") {
                              entry("smem", layout(tuple(64, 16), tuple(1, 72)), "A")});
   REQUIRE(made.problems.empty());
   REQUIRE(made.variants.size() == 2);
-  const auto& how = std::get<plan::SimtGemm>(made.variants[0].how);
+  const plan::SimtGemm how = *plan::simt_of(made.variants[0]);
   CHECK(how.tile == std::array<int, 3>{64, 128, 16});
   CHECK(how.groups == std::array<int, 4>{2, 2, 1, 1});
   CHECK(to_string(how.a.shared) == "(64,16):(1,72)");
@@ -69,7 +70,7 @@ TEST_CASE("a schedule with a condition leaves the rest to the default ones") {
 TEST_CASE("groups are found for a tile") {
   const auto made = planned({entry("tile", tuple(64, 64, 8))});
   REQUIRE(made.problems.empty());
-  const auto& how = std::get<plan::SimtGemm>(made.variants[0].how);
+  const plan::SimtGemm how = *plan::simt_of(made.variants[0]);
   CHECK(how.groups[0] * how.groups[1] * 32 * how.repeats()[0] * how.repeats()[1] * 16 == 64 * 64);
 }
 

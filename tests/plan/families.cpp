@@ -8,6 +8,7 @@
 #include "backend/interpret/interpret.h"
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "tests/plan/kernels.h"
 
 namespace lay::test {
@@ -69,11 +70,10 @@ TEST_CASE("inputs of 16 bits are multiplied in f32 by the CUDA cores") {
   k.kernel.schedules.push_back({"simt", {}, entries, {}});
   const auto plan = plan::make_plan(k.done());
   const auto simt =
-      std::find_if(plan.variants.begin(), plan.variants.end(), [](const plan::Variant& variant) {
-        return std::holds_alternative<plan::SimtGemm>(variant.how);
-      });
+      std::find_if(plan.variants.begin(), plan.variants.end(),
+                   [](const plan::Variant& variant) { return plan::simt_of(variant).has_value(); });
   REQUIRE(simt != plan.variants.end());
-  CHECK(std::get<plan::SimtGemm>(simt->how).a.vector == 4);  // as many as the threads can share
+  CHECK(plan::simt_of(*simt)->a.vector == 4);  // as many as the threads can share
   constexpr std::int64_t m_size = 37, n_size = 41, k_size = 19;
   const auto half = [](double x) {
     return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(x)) >> 16);
@@ -110,7 +110,7 @@ TEST_CASE("batches and two outputs") {
   k.assign(c, {m, n, l}, acc);
   k.assign(d, {l, m, n}, k.apply(ElementFunction::max, {acc, k.literal(0, f32)}, f32));
   const auto plan = plan::make_plan(k.done());
-  REQUIRE(std::holds_alternative<plan::SimtGemm>(plan.variants.back().how));
+  REQUIRE(plan::simt_of(plan.variants.back()).has_value());
   constexpr std::int64_t sm = 70, sn = 9, sk = 11, sl = 3;
   auto av = numbers<float>(sm * sk * sl, 1), bv = numbers<float>(sn * sk * sl, 2);
   auto cv = unwritten(sm * sn * sl), dv = unwritten(sm * sn * sl);

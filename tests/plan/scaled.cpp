@@ -7,6 +7,7 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/scales/multiplicands.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/kernel/kernel_print.h"
 #include "tests/language/script.h"
@@ -272,7 +273,7 @@ TEST_CASE("scales: a schedule for other GPUs is of the launches behind") {
     const bool has = hopper(variant) && !hopper(variant)->scales.empty();
     CHECK(!(has && behind));  // variants with scales come first
     scaled = scaled || has;
-    behind = behind || std::holds_alternative<plan::SimtGemm>(variant.how);
+    behind = behind || plan::simt_of(variant).has_value();
   }
   CHECK(scaled);
   CHECK(behind);

@@ -10,6 +10,7 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "backend/tile/elementwise.h"
 #include "backend/tile/interpret.h"
 #include "frontend/sema/kernel/field/field_call.h"
@@ -67,9 +68,10 @@ inline std::int64_t longest_sum(const sema::KernelCall& call) {
 
 // Returns true if one of its launches adds up in another order than the reference.
 inline bool joins_sums(const plan::Variant& variant) {
-  const auto* simt = std::get_if<plan::SimtGemm>(&variant.how);
-  return (std::holds_alternative<tile::Program>(variant.how) && !plan::elementwise(variant)) ||
-         (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
+  const auto simt = plan::simt_of(variant);
+  const bool tiled =
+      std::holds_alternative<tile::Program>(variant.how) && !plan::elementwise(variant) && !simt;
+  return tiled || (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
          std::any_of(variant.before.begin(), variant.before.end(), [](const auto& before) {
            return std::any_of(before->variants.begin(), before->variants.end(), joins_sums);
          });

@@ -5,6 +5,7 @@
 
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "tests/plan/script_calls.h"
 
 namespace lay::test {
@@ -178,8 +179,8 @@ TEST_CASE("the printed plan is a script") {
     REQUIRE(again.problems.empty());
     const auto& follows = again.variants.front();
     CHECK(lines_alone(again, follows) == lines_alone(made, variant));
-    const auto& how = std::get<plan::SimtGemm>(variant.how);
-    const auto& then = std::get<plan::SimtGemm>(follows.how);
+    const plan::SimtGemm how = *plan::simt_of(variant);
+    const plan::SimtGemm then = *plan::simt_of(follows);
     CHECK(to_string(then.a.shared) == to_string(how.a.shared));
     CHECK(then.accumulators == how.accumulators);
     CHECK(then.order == how.order);

@@ -6,6 +6,7 @@
 #include "backend/ir/expand/elementwise/expand_elementwise.h"
 #include "backend/ir/expand/expander.h"
 #include "backend/ir/expand/products/expand_products.h"
+#include "backend/ir/expand/simt/simt_expander.h"
 #include "backend/plan/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
@@ -290,6 +291,7 @@ std::optional<Term> Expander::speaks_for_rows() {
 
 void expand(Declared& declared, const tile::Program& program) {
   if (program.is_chain()) return expand_products(declared, program);
+  if (program.is_product()) return SimtExpander(declared, program).run();
   if (program.is_elementwise()) return expand_elementwise(declared, {&program});
   Expander(declared, program).run();
 }

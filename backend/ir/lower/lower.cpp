@@ -20,9 +20,8 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   Kernel kernel;
   Builder builder(kernel);
   Declared declared(builder, plan, variant, options);
-  // Each family of products has its own lowering; everything else is tile programs, expanded.
+  // Each family of tensor cores has its own lowering; everything else is tile programs, expanded.
   std::visit(overloaded{
-                 [&](const plan::SimtGemm& gemm) { lower_gemm(declared, gemm); },
                  [&](const plan::Copies& copies) {
                    std::vector<const tile::Program*> parts;
                    for (const tile::Program& part : copies.parts) parts.push_back(&part);

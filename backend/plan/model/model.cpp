@@ -6,6 +6,7 @@
 
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -198,7 +199,7 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
   for (const sema::Tensor& tensor : kernel.tensors)
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;
   double seconds = std::max(loaded, needed / target.memory_rate);
-  if (const auto* gemm = std::get_if<SimtGemm>(&variant.how))
+  if (const auto gemm = simt_of(variant))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));

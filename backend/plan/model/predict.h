@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/plan/plan.h"
+#include "backend/plan/simt/simt_gemm.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {

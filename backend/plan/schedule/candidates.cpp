@@ -7,6 +7,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/model/model.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/simt/bind_simt.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/sema/stdlib.h"
 
@@ -48,6 +49,7 @@ std::string identity(const Candidate& candidate) {
   std::string text;
   for (const std::string& line : entry_lines(candidate.schedule))
     if (!line.starts_with("stages ")) text += line + "\n";
+  if (const auto gemm = simt_of(candidate.chosen())) return text + std::to_string(gemm->stages);
   return text + std::visit(
                     [](const auto& how) {
                       if constexpr (requires { how.stages; }) return std::to_string(how.stages);

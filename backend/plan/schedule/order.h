@@ -9,6 +9,7 @@
 #include "backend/plan/plan.h"
 #include "backend/plan/schedule/schedule.h"
 #include "backend/plan/schedule/tile_order.h"
+#include "backend/plan/simt/simt_gemm.h"
 
 namespace lay::plan {
 

@@ -23,18 +23,6 @@ int round_up_div(int a, int b) {
   return (a + b - 1) / b;
 }
 
-// Extents of the lane grid: the bounding rectangle of the lanes' coordinates.
-// (2,8,2):(1@0,1@1,2@0) puts lane 17 at row 1 + 2 = 3, column 0: its rectangle is 4 x 8.
-std::array<int, 2> grid_of(const Layout& lanes) {
-  std::array<int, 2> grid{};
-  for (int axis = 0; axis < 2; ++axis) {
-    const auto coordinates = values(along(lanes, axis));
-    grid[static_cast<std::size_t>(axis)] =
-        static_cast<int>(*std::max_element(coordinates.begin(), coordinates.end())) + 1;
-  }
-  return grid;
-}
-
 // The witness in words: "thread 5 has element (0,3) twice".
 std::string describe(const CoverFault& fault, const std::string& who) {
   switch (fault.kind) {
@@ -84,7 +72,7 @@ bool check_lanes(const Layout& lanes, const SimtSchedule& schedule,
       }
     }
   }
-  const auto grid = grid_of(lanes);
+  const auto grid = lane_grid_of(lanes);
   if (auto fault = cover_fault(lanes, {grid[0], grid[1]})) {
     return problem(
         "the lanes " + lanes.to_string() + " do not fill a grid of " + std::to_string(grid[0]) +
@@ -225,6 +213,17 @@ std::optional<std::array<int, 4>> groups_for(const std::array<int, 3>& tile,
 
 }  // namespace
 
+// (2,8,2):(1@0,1@1,2@0) puts lane 17 at row 1 + 2 = 3, column 0: its rectangle is 4 x 8.
+std::array<int, 2> lane_grid_of(const Layout& lanes) {
+  std::array<int, 2> grid{};
+  for (int axis = 0; axis < 2; ++axis) {
+    const auto coordinates = values(along(lanes, axis));
+    grid[static_cast<std::size_t>(axis)] =
+        static_cast<int>(*std::max_element(coordinates.begin(), coordinates.end())) + 1;
+  }
+  return grid;
+}
+
 std::optional<CoverFault> cover_fault(const Layout& onto,
                                       const std::array<std::int64_t, 2>& extents) {
   // Lists every (thread, value), first of the tile's elements with no owner: linear in the tile,
@@ -282,7 +281,7 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
   gemm.lanes = schedule.lanes.value_or(Layout(
       tuple(2, 8, 2), tuple(Tuple::basis(1, {0}), Tuple::basis(1, {1}), Tuple::basis(2, {0}))));
   if (!check_lanes(gemm.lanes, schedule, problems)) return std::nullopt;
-  gemm.lane_grid = grid_of(gemm.lanes);
+  gemm.lane_grid = lane_grid_of(gemm.lanes);
   if (schedule.tile) gemm.tile = *schedule.tile;
   if (schedule.lane_tile) gemm.lane_tile = *schedule.lane_tile;
   gemm.stages = schedule.stages;

@@ -7,6 +7,7 @@
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/schedule.h"
+#include "backend/plan/simt/simt_gemm.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {
@@ -22,6 +23,9 @@ std::optional<SimtGemm> shape_gemm(const sema::Kernel& kernel, const GemmForm& f
 Layout accumulator_layout(const std::array<int, 3>& tile, const std::array<int, 4>& groups,
                           const Layout& lanes, const std::array<int, 2>& lane_grid,
                           const std::array<int, 3>& lane_tile);
+
+// Extents of the lane grid: the bounding rectangle of the lanes' coordinates.
+std::array<int, 2> lane_grid_of(const Layout& lanes);
 
 // Where a map onto a rectangle fails to be one-to-one: an element that nobody has, that two have,
 // or that lies outside.

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "backend/plan/simt/bind_simt.h"
-
 namespace lay::plan {
 
 namespace {
@@ -14,7 +12,6 @@ tile::Product product_of(const Gemm& gemm, int parts) {
 }
 
 std::optional<tile::Product> product_of(const Variant& variant) {
-  if (const auto* gemm = std::get_if<SimtGemm>(&variant.how)) return product_of(*gemm, gemm->parts);
   if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how)) return product_of(*gemm, 1);
   const auto* gemm = std::get_if<Sm90Gemm>(&variant.how);
   if (!gemm) return std::nullopt;
@@ -34,12 +31,6 @@ std::optional<std::variant<tile::Program, tile::NotTiled>> formed_product(const 
   const auto product = product_of(variant);
   if (!product) return std::nullopt;
   return tile::form_product(variant.kernel ? variant.kernel : plan.kernel, *product);
-}
-
-std::optional<tile::Program> bound_product(const Plan& plan, const Variant& variant) {
-  const auto* gemm = std::get_if<SimtGemm>(&variant.how);
-  if (!gemm) return std::nullopt;
-  return bind_simt(variant.kernel ? variant.kernel : plan.kernel, *gemm);
 }
 
 }  // namespace lay::plan

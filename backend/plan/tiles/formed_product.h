@@ -14,7 +14,4 @@ namespace lay::plan {
 std::optional<std::variant<tile::Program, tile::NotTiled>> formed_product(const Plan& plan,
                                                                           const Variant& variant);
 
-// Returns the bound program of a variant on CUDA cores; nothing for another one.
-std::optional<tile::Program> bound_product(const Plan& plan, const Variant& variant);
-
 }  // namespace lay::plan

@@ -27,7 +27,7 @@ std::optional<NotTiled> fault_of(const Kernel& kernel, const Product& product) {
   };
   if (!factors || factors->function != ElementFunction::mul ||
       std::set{load(0), load(1)} != std::set{product.a, product.b})
-    return NotTiled{"its sum has factors beside two elements of tensors"};
+    return NotTiled{"its sum is not of products of two elements of tensors"};
   const auto free = sema::free_indices(kernel);
   if (free[static_cast<std::size_t>(product.a)].contains(product.n) ||
       free[static_cast<std::size_t>(product.b)].contains(product.m))
@@ -214,12 +214,30 @@ ProductParts parts_of(const Program& product) {
       if (copy && product.tile(copy->src).space == Space::global &&
           product.tile(copy->src).value == load)
         operand.load = copy;
-      const auto* map = std::get_if<Map>(&stmt->node);
-      const TileId to = copy ? copy->dst : map->out;
+      const TileId to = copy ? copy->dst : std::get<Map>(stmt->node).out;
       if (to == operand.shared && !(operand.load && operand.load->dst == to)) operand.put = stmt;
     }
   }
   return parts;
+}
+
+Product product_of(const Program& program) {
+  const ProductParts parts = parts_of(program);
+  const auto index = [&](AxisId axis) { return program.axis(axis).indices.front(); };
+  const auto load = [&](const ProductParts::Operand& operand) {
+    return program.tile(operand.load->src).value;
+  };
+  Product made{program.tile(parts.mma->out).value,
+               index(row_axis),
+               index(column_axis),
+               index(summed_axis_of(program)),
+               {},
+               load(parts.operands[0]),
+               load(parts.operands[1]),
+               parts.sums->parts};
+  for (AxisId axis = column_axis + 1; axis < summed_axis_of(program); ++axis)
+    made.batch.push_back(index(axis));
+  return made;
 }
 
 int slices_of(const Program& product) {

@@ -100,6 +100,9 @@ struct ProductParts {
 };
 ProductParts parts_of(const Program& product);
 
+// Returns what a product's program was formed of.
+Product product_of(const Program& program);
+
 // The slices of a bound product's threads.
 int slices_of(const Program& product);
 

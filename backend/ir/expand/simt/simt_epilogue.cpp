@@ -1,4 +1,4 @@
-#include "backend/ir/lower/lower_gemm.h"
+#include "backend/ir/expand/simt/simt_expander.h"
 
 namespace lay::ir {
 
@@ -10,7 +10,7 @@ namespace {
 constexpr int vector_elements_of_a_pass = 64, single_elements_of_a_pass = 32;
 }  // namespace
 
-void GemmLowering::bind(ElementLowering& element, Term m, Term n, Term accumulator) {
+void SimtExpander::bind(ElementLowering& element, Term m, Term n, Term accumulator) {
   element.bind(gemm_.m, m);
   element.bind(gemm_.n, n);
   for (size_t i = 0; i < gemm_.batch.size(); ++i) element.bind(gemm_.batch[i], batch_[i]);
@@ -18,13 +18,13 @@ void GemmLowering::bind(ElementLowering& element, Term m, Term n, Term accumulat
 }
 
 // The element is one of the output, and one that this block stores.
-Term GemmLowering::to_store(const std::array<Term, 2>& at, Term shared) const {
+Term SimtExpander::to_store(const std::array<Term, 2>& at, Term shared) const {
   const Term inside = at[0] < extent(gemm_.m) && at[1] < extent(gemm_.n);
   const auto stored = is_stored(shared);
   return stored ? inside && *stored : inside;
 }
 
-void GemmLowering::epilogue() {
+void SimtExpander::epilogue() {
   const bool vectors = gemm_.stores.size() == 1 && gemm_.stores[0].vector > 1;
   if (vectors) {
     store_vectors(gemm_.stores[0]);
@@ -36,7 +36,7 @@ void GemmLowering::epilogue() {
 // The accumulators in passes of the same code along an axis, of at most `most` elements: `body`
 // sees the first element of the pass, and finds its accumulators where those of the first pass
 // were. Registers have no index at run time, so they move.
-void GemmLowering::passes(size_t axis, int most, const std::function<void(Term, int)>& body) {
+void SimtExpander::passes(size_t axis, int most, const std::function<void(Term, int)>& body) {
   const int all = stored_[axis], across = stored_[1 - axis];
   // The most rows that divide all of them and keep a pass within `most` elements: 16 x 4
   // accumulators and 32 elements give passes of 8 rows.
@@ -61,7 +61,7 @@ void GemmLowering::passes(size_t axis, int most, const std::function<void(Term, 
 
 // One output, `vector` elements at once along n or m: what they were, where that matters, and their
 // new values in registers, each with one access.
-void GemmLowering::store_vectors(const plan::OutputStore& store) {
+void SimtExpander::store_vectors(const plan::OutputStore& store) {
   const sema::Assignment& assignment =
       declared_.kernel.assignments[static_cast<size_t>(store.assignment)];
   const size_t run = store.along_n ? 1 : 0, across = 1 - run;
@@ -112,7 +112,7 @@ void GemmLowering::store_vectors(const plan::OutputStore& store) {
   });
 }
 
-void GemmLowering::read_old(ElementLowering& element, const SourceOperand& value, const Ref& output,
+void SimtExpander::read_old(ElementLowering& element, const SourceOperand& value, const Ref& output,
                             BufferId before, const plan::OutputStore& store) {
   const Span& where = declared_.kernel.node(value.load).where;
   if (value.condition < 0) {
@@ -128,7 +128,7 @@ void GemmLowering::read_old(ElementLowering& element, const SourceOperand& value
 }
 
 // Element by element; of several outputs all values first, then all stores.
-void GemmLowering::store_elements() {
+void SimtExpander::store_elements() {
   declared_.from(declared_.kernel.assignments[0].where, "the elements of this thread");
   passes(0, single_elements_of_a_pass, [&](Term pass, int count) {
     b_.loop("i", number(0), number(count), {.unrolled = true}, [&](Term i) {
@@ -145,7 +145,7 @@ void GemmLowering::store_elements() {
   });
 }
 
-void GemmLowering::store_values(ElementLowering& element) {
+void SimtExpander::store_values(ElementLowering& element) {
   const auto& kernel = declared_.kernel;
   std::vector<Term> values;
   for (const sema::Assignment& assignment : kernel.assignments) {
@@ -159,10 +159,6 @@ void GemmLowering::store_values(ElementLowering& element) {
     declared_.from(assignment.where);
     b_.assign(element.element(assignment.target, assignment.indices), values[o]);
   }
-}
-
-void lower_gemm(Declared& declared, const plan::SimtGemm& gemm) {
-  GemmLowering(declared, gemm).run();
 }
 
 }  // namespace lay::ir

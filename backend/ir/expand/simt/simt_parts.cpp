@@ -3,7 +3,7 @@
 // has left.
 #include <numeric>
 
-#include "backend/ir/lower/lower_gemm.h"
+#include "backend/ir/expand/simt/simt_expander.h"
 #include "backend/ir/lower/lower_ring.h"
 #include "backend/ir/lower/split/part_sums.h"
 
@@ -13,7 +13,7 @@ namespace {
 constexpr int widest_access = 16;  // bytes
 }  // namespace
 
-void GemmLowering::declare_parts() {
+void SimtExpander::declare_parts() {
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "(value,thread,from)");
   sums_.declare(
       b_, declared_,
@@ -24,23 +24,23 @@ void GemmLowering::declare_parts() {
 }
 
 // Accumulators that go together: neighbours along the vectors of the output, of 16 bytes at most.
-int GemmLowering::sent_at_once() const {
+int SimtExpander::sent_at_once() const {
   return std::gcd(held_[1 - gemm_.shared_out()], widest_access * 8 / bits(gemm_.accumulator));
 }
 
 // Before anything is given, the mbarriers of all blocks are there.
-void GemmLowering::meet_blocks() {
+void SimtExpander::meet_blocks() {
   initialise(b_, {{1, {given_}}});
   b_.sync(blocks_);
 }
 
 // A thread's accumulator: `unit` along the axis that is shared out, `value` along the other one.
-Ref GemmLowering::accumulator(Term unit, Term value) const {
+Ref SimtExpander::accumulator(Term unit, Term value) const {
   return {accumulators_, gemm_.shared_out() == 0 ? std::vector<ExprId>{unit, value}
                                                  : std::vector<ExprId>{value, unit}};
 }
 
-void GemmLowering::send_parts() {
+void SimtExpander::send_parts() {
   const size_t axis = gemm_.shared_out();
   const int across = held_[1 - axis], each = gemm_.stored_of_part(), others = gemm_.parts - 1,
             vector = sent_at_once();
@@ -79,7 +79,7 @@ void GemmLowering::send_parts() {
 }
 
 // The sums take the place of the thread's first accumulators.
-void GemmLowering::add_parts() {
+void SimtExpander::add_parts() {
   const size_t axis = gemm_.shared_out();
   const int across = held_[1 - axis], each = gemm_.stored_of_part(), vector = sent_at_once();
   const Term thread = b_.special(Builtin::thread) % gemm_.slice_threads();

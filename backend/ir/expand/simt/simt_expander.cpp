@@ -1,4 +1,4 @@
-#include "backend/ir/lower/lower_gemm.h"
+#include "backend/ir/expand/simt/simt_expander.h"
 
 #include <algorithm>
 
@@ -7,6 +7,8 @@
 #include "backend/plan/copies.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/plan/simt/bind_simt.h"
+#include "backend/tile/products/product.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
@@ -34,39 +36,48 @@ AnyLayout with_stages(const AnyLayout& tile, int elements, int stages, int align
   return composed;
 }
 
+// Elements that are converted on the way are put into shared memory one by one.
+int store_vector(const tile::ProductParts::Operand& operand) {
+  const auto* put = operand.put ? std::get_if<tile::Copy>(&operand.put->node) : nullptr;
+  return put ? put->vector : 1;
+}
+
 int accesses(const plan::OperandCopy& copy) {
   return static_cast<int>(size(copy.threads[1][1]).value());
 }
 
 }  // namespace
 
-GemmLowering::GemmLowering(Declared& declared, const plan::SimtGemm& gemm)
-    : declared_(declared), b_(declared.b), gemm_(gemm) {
+SimtExpander::SimtExpander(Declared& declared, const tile::Program& program)
+    : declared_(declared), b_(declared.b), gemm_(plan::simt_of(program)) {
   // A 128 x 128 tile with groups (2,4), lanes (4,8) and lane tiles (4,4) repeats 4 x 1 times: a
   // thread holds 16 x 4 accumulators, kept row by row.
-  held_ = stored_ = gemm.held();
-  declare(a_operand_, gemm.a, 0);
-  declare(b_operand_, gemm.b, 1);
-  declared_.from(declared_.kernel.node(gemm.contraction).where,
-                 "(thread,value) -> (m,n): " + gemm.accumulators.to_string());
-  accumulators_ = b_.registers(declared_.name("acc"), gemm.accumulator,
+  held_ = stored_ = gemm_.held();
+  const tile::ProductParts parts = tile::parts_of(program);
+  a_operand_.store_vector = store_vector(parts.operands[0]);
+  b_operand_.store_vector = store_vector(parts.operands[1]);
+  declare(a_operand_, gemm_.a, 0);
+  declare(b_operand_, gemm_.b, 1);
+  declared_.from(declared_.kernel.node(gemm_.contraction).where,
+                 "(thread,value) -> (m,n): " + gemm_.accumulators.to_string());
+  accumulators_ = b_.registers(declared_.name("acc"), gemm_.accumulator,
                                Layout(tuple(held_[0], held_[1]), tuple(held_[1], 1)));
-  if (gemm.groups[2] > 1) {
+  if (gemm_.groups[2] > 1) {
     // Strides (held * threads, threads, 1): threads of a warp write neighbouring words, without
     // conflicts.
-    const int threads = gemm.slice_threads();
-    declared_.from(declared_.kernel.node(gemm.contraction).where,
+    const int threads = gemm_.slice_threads();
+    declared_.from(declared_.kernel.node(gemm_.contraction).where,
                    "(i,j,thread of a slice): the sums of one slice");
     handed_ = b_.shared(
-        declared_.name("handed"), gemm.accumulator,
+        declared_.name("handed"), gemm_.accumulator,
         Layout(tuple(held_[0], held_[1], threads), tuple(held_[1] * threads, threads, 1)), 16);
   }
   all_ = b_.block_barrier();
-  if (gemm.parts > 1) declare_parts();
-  if (gemm.ring()) declare_ring();
+  if (gemm_.parts > 1) declare_parts();
+  if (gemm_.ring()) declare_ring();
 }
 
-void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int axis) {
+void SimtExpander::declare(Operand& operand, const plan::OperandCopy& copy, int axis) {
   operand.copy = &copy;
   operand.axis = axis;
   operand.name = axis == 0 ? "A" : "B";
@@ -94,7 +105,7 @@ void GemmLowering::declare(Operand& operand, const plan::OperandCopy& copy, int 
                                   Layout(held_[static_cast<size_t>(axis)], 1));
 }
 
-void GemmLowering::run() {
+void SimtExpander::run() {
   const plan::Tiling tiling = plan::tiling_of(gemm_);
   const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.producer_threads() : 0);
   b_.kernel.launch = {{plan::places(declared_.kernel, gemm_.order, tiling) * gemm_.parts, 1, 1},
@@ -117,7 +128,7 @@ void GemmLowering::run() {
 }
 
 // Where a thread that copies begins.
-void GemmLowering::place_copy(Term tile, Operand& operand, Term thread) {
+void SimtExpander::place_copy(Term tile, Operand& operand, Term thread) {
   const plan::OperandCopy& copy = *operand.copy;
   const auto axis = static_cast<size_t>(operand.axis);
   const std::string lower = operand.axis == 0 ? "a" : "b", outer = operand.axis == 0 ? "m" : "n";
@@ -133,7 +144,7 @@ void GemmLowering::place_copy(Term tile, Operand& operand, Term thread) {
 }
 
 // Where a thread that multiplies reads.
-void GemmLowering::place(Operand& operand) {
+void SimtExpander::place(Operand& operand) {
   const auto axis = static_cast<size_t>(operand.axis);
   // The lane grid counts lane tiles: a lane at (1,2) with tiles of 4 x 4 begins at element (4,8) of
   // its warp's part.
@@ -148,7 +159,7 @@ void GemmLowering::place(Operand& operand) {
              group * part + b_.at(along(lanes, operand.axis), b_.special(Builtin::lane)));
 }
 
-void GemmLowering::body(const std::vector<Term>& tile) {
+void SimtExpander::body(const std::vector<Term>& tile) {
   batch_.assign(tile.begin() + 2, tile.end());
   if (!gemm_.ring()) {
     place_copy(tile[0], a_operand_, b_.special(Builtin::thread));
@@ -180,7 +191,7 @@ void GemmLowering::body(const std::vector<Term>& tile) {
   }
 }
 
-void GemmLowering::store_sums() {
+void SimtExpander::store_sums() {
   if (gemm_.parts == 1) return epilogue();
   const size_t axis = gemm_.shared_out();
   stored_[axis] = gemm_.stored_of_part();
@@ -190,14 +201,14 @@ void GemmLowering::store_sums() {
   epilogue();
 }
 
-std::optional<Term> GemmLowering::is_stored(Term i) const {
+std::optional<Term> SimtExpander::is_stored(Term i) const {
   const size_t axis = gemm_.shared_out();
   if (stored_[axis] * gemm_.parts == held_[axis] || stored_[axis] == held_[axis])
     return std::nullopt;
   return first_stored_ + i < held_[axis];
 }
 
-std::array<Term, 2> GemmLowering::k_tiles() {
+std::array<Term, 2> SimtExpander::k_tiles() {
   const Term all = b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2]));
   if (gemm_.parts == 1) return {number(0), all};
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "this block's part of K");
@@ -206,13 +217,13 @@ std::array<Term, 2> GemmLowering::k_tiles() {
           b_.let(declared_.name("end_tile"), all * (part_ + 1) / gemm_.parts)};
 }
 
-Ref GemmLowering::operand_at(const Operand& operand, Term outer, Term k) const {
+Ref SimtExpander::operand_at(const Operand& operand, Term outer, Term k) const {
   std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {operand.copy->outer, outer}};
   for (size_t i = 0; i < batch_.size(); ++i) at.emplace_back(gemm_.batch[i], batch_[i]);
   return element_at(declared_, operand.copy->load, at);
 }
 
-void GemmLowering::each_access(const Operand& operand,
+void SimtExpander::each_access(const Operand& operand,
                                const std::function<void(Term, Term, Term)>& body) {
   const Layout rest = operand.copy->threads[1][1];
   const int count = accesses(*operand.copy);
@@ -235,7 +246,7 @@ void GemmLowering::each_access(const Operand& operand,
   }
 }
 
-void GemmLowering::load(Operand& operand, Term k_first) {
+void SimtExpander::load(Operand& operand, Term k_first) {
   const plan::OperandCopy& copy = *operand.copy;
   declared_.from(declared_.kernel.node(copy.load).where, operand.name + ": global -> registers");
   each_access(operand, [&](Term access, Term outer_step, Term k_step) {
@@ -249,9 +260,9 @@ void GemmLowering::load(Operand& operand, Term k_first) {
   });
 }
 
-void GemmLowering::store(Operand& operand, Term stage) {
+void SimtExpander::store(Operand& operand, Term stage) {
   const plan::OperandCopy& copy = *operand.copy;
-  const int vector = plan::shared_store_vector(declared_.kernel, gemm_, copy);
+  const int vector = operand.store_vector;
   declared_.from(declared_.kernel.node(copy.load).where,
                  operand.name + ": registers -> shared" +
                      (copy.along_k && copy.vector > 1 ? ", transposed" : ""));
@@ -282,7 +293,7 @@ void GemmLowering::store(Operand& operand, Term stage) {
 }
 
 // One element, converted to the accumulator's type on the way.
-void GemmLowering::stage_element(Operand& operand, Term access, Term element, const Ref& to) {
+void SimtExpander::stage_element(Operand& operand, Term access, Term element, const Ref& to) {
   // `value` may wrap the load in casts, as in f32(A[m,k]): the element in registers stands for the
   // load.
   ElementLowering conversion(declared_, {operand.copy->load});
@@ -292,7 +303,7 @@ void GemmLowering::stage_element(Operand& operand, Term access, Term element, co
 
 // One column of the tile in registers: the elements of a lane along the outer index, `lane_tile` of
 // which are neighbours and may be one 128-bit access.
-void GemmLowering::read_fragment(Operand& operand, Term k, Term stage) {
+void SimtExpander::read_fragment(Operand& operand, Term k, Term stage) {
   const auto axis = static_cast<size_t>(operand.axis);
   const int vector = plan::fragment_vector(gemm_.accumulator, gemm_.lane_tile[axis]);
   declared_.from(declared_.kernel.node(operand.copy->load).where,
@@ -308,7 +319,7 @@ void GemmLowering::read_fragment(Operand& operand, Term k, Term stage) {
   }
 }
 
-void GemmLowering::products(Term stage) {
+void SimtExpander::products(Term stage) {
   // Each slice takes its own steps of every K tile: slice s has k from s * steps on.
   const int steps = gemm_.tile[2] / gemm_.groups[2];
   b_.loop(declared_.index_name(gemm_.k), number(0), number(steps), {.unrolled = true},
@@ -322,7 +333,7 @@ void GemmLowering::products(Term stage) {
           });
 }
 
-void GemmLowering::main_loop() {
+void SimtExpander::main_loop() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const int k_tile = gemm_.tile[2];
   // Two stages, one barrier an iteration. Stage t % 2 is read while stage 1 - t % 2 is filled; the
@@ -362,7 +373,7 @@ void GemmLowering::main_loop() {
 }
 
 // In the order of the slices, so that every run gives the same bits.
-void GemmLowering::add_slices() {
+void SimtExpander::add_slices() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term thread = b_.special(Builtin::thread) % gemm_.slice_threads();
   const auto each = [&](const std::function<void(Term, Term)>& body) {
@@ -391,7 +402,7 @@ void GemmLowering::add_slices() {
   }
 }
 
-Term GemmLowering::inside(int axis, Term i) {
+Term SimtExpander::inside(int axis, Term i) {
   const auto a = static_cast<size_t>(axis);
   const Layout value = along(gemm_.accumulators[1][axis], axis);
   // A single lane tile an axis lies at consecutive elements; several repeat at the layout's
@@ -400,7 +411,7 @@ Term GemmLowering::inside(int axis, Term i) {
          (held_[a] == gemm_.lane_tile[a] ? i : b_.at(value, i));
 }
 
-Term GemmLowering::position(int axis, Term i) {
+Term SimtExpander::position(int axis, Term i) {
   const auto a = static_cast<size_t>(axis);
   const Layout value = along(gemm_.accumulators[1][axis], axis);
   if (stored_[a] < held_[a]) i = first_stored_ + i;

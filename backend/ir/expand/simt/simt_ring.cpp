@@ -1,5 +1,5 @@
 // A SIMT GEMM whose K tiles come through a ring of stages.
-#include "backend/ir/lower/lower_gemm.h"
+#include "backend/ir/expand/simt/simt_expander.h"
 #include "backend/ir/lower/lower_ring.h"
 #include "backend/plan/schedule/order.h"
 
@@ -9,7 +9,7 @@ namespace {
 constexpr int warp_threads = 32;
 }  // namespace
 
-void GemmLowering::declare_ring() {
+void SimtExpander::declare_ring() {
   int arrivals = 0;
   for (Operand* operand : {&a_operand_, &b_operand_}) {
     const auto& boxes = operand->copy->boxes;
@@ -32,11 +32,11 @@ void GemmLowering::declare_ring() {
   use_ = b_.ring(declared_.name("use"), gemm_.stages);
 }
 
-bool GemmLowering::through_registers() const {
+bool SimtExpander::through_registers() const {
   return !a_operand_.copy->boxes || !b_operand_.copy->boxes;
 }
 
-void GemmLowering::run_ring(const WithTile& with_its_tile) {
+void SimtExpander::run_ring(const WithTile& with_its_tile) {
   declared_.from(declared_.kernel.where);
   b_.inside(b_.kernel.prologue, [&] {
     initialise(b_, {{gemm_.stages, {filled_, drained_}}});
@@ -60,13 +60,13 @@ void GemmLowering::run_ring(const WithTile& with_its_tile) {
 }
 
 // The warp says that it has written or read the stage.
-void GemmLowering::tell(BarrierId barrier, RingId ring) {
+void SimtExpander::tell(BarrierId barrier, RingId ring) {
   b_.emit(Fence{FenceKind::warp});
   b_.elect([&] { b_.sync(barrier, b_.slot(ring), ArriveMbarrier{}); });
 }
 
 // By one thread: what TMA brings of a K tile.
-void GemmLowering::copy_boxes(const std::vector<Term>& tile, Term k_first) {
+void SimtExpander::copy_boxes(const std::vector<Term>& tile, Term k_first) {
   int elements = 0;
   for (const Operand* operand : {&a_operand_, &b_operand_}) {
     if (operand->copy->boxes)
@@ -87,7 +87,7 @@ void GemmLowering::copy_boxes(const std::vector<Term>& tile, Term k_first) {
 
 // Copies K tile after K tile, as the stages become free. Elements that go through registers are on
 // their way while the warps wait.
-void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
+void SimtExpander::copy_ahead(const std::vector<Term>& tile) {
   batch_.assign(tile.begin() + 2, tile.end());
   std::vector<Operand*> held;
   for (Operand* operand : {&a_operand_, &b_operand_}) {
@@ -134,7 +134,7 @@ void GemmLowering::copy_ahead(const std::vector<Term>& tile) {
   });
 }
 
-void GemmLowering::empty_ring() {
+void SimtExpander::empty_ring() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const auto [first, end] = k_tiles();
   declared_.from(where, "accumulators");

@@ -1,4 +1,5 @@
-// A SIMT GEMM in steps. One block computes one tile:
+// The bound program of a product on CUDA cores (plan/simt/bind_simt.h) in steps. One block computes
+// one tile:
 //
 //   copy the first K tile: global -> registers -> shared
 //   for every K tile t:
@@ -19,7 +20,7 @@
 //     wait until the stage has arrived; the products; each warp gives the stage back
 //
 // With several parts of K a cluster computes a tile, each block the products of its K tiles, and
-// then gives the others what they add up and store (split/lower_gemm_parts.cpp).
+// then gives the others what they add up and store (simt_parts.cpp).
 //
 // Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
@@ -28,21 +29,23 @@
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/source_operand.h"
 #include "backend/ir/lower/split/part_sums.h"
+#include "backend/plan/simt/simt_gemm.h"
 
 namespace lay::ir {
 
-class GemmLowering {
+class SimtExpander {
  public:
-  GemmLowering(Declared& declared, const plan::SimtGemm& gemm);
+  SimtExpander(Declared& declared, const tile::Program& program);
   void run();
 
  private:
   // One operand: its buffers and where this thread copies and reads.
   struct Operand {
     const plan::OperandCopy* copy = nullptr;
-    int axis = 0;      // 0 for A, 1 for B
-    std::string name;  // "A" or "B"
-    int map = -1;      // of TMA
+    int axis = 0;          // 0 for A, 1 for B
+    std::string name;      // "A" or "B"
+    int map = -1;          // of TMA
+    int store_vector = 1;  // elements of an access from registers to shared memory
     BufferId global, staged, shared, fragment;
     Term outer, k;        // of this thread's first access, inside the tile
     Term first;           // the tile's first outer index plus `outer`
@@ -63,7 +66,7 @@ class GemmLowering {
   void products(Term stage);
   void main_loop();
 
-  // The ring (lower_gemm_ring.cpp).
+  // The ring (simt_ring.cpp).
   using WithTile = std::function<void(const std::function<void(const std::vector<Term>&)>&)>;
   void declare_ring();
   void run_ring(const WithTile& with_its_tile);
@@ -74,7 +77,7 @@ class GemmLowering {
   void tell(BarrierId barrier, RingId ring);
   void add_slices();
 
-  // K shared by the blocks of a cluster (split/lower_gemm_parts.cpp).
+  // K shared by the blocks of a cluster (simt_parts.cpp).
   void declare_parts();
   void meet_blocks();
   void send_parts();
@@ -106,7 +109,7 @@ class GemmLowering {
 
   Declared& declared_;
   Builder& b_;
-  const plan::SimtGemm& gemm_;
+  const plan::SimtGemm gemm_;  // what the program says
   Operand a_operand_, b_operand_;
   BufferId accumulators_;
   BufferId
