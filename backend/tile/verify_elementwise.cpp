@@ -22,14 +22,8 @@ class ElementwiseVerifier {
   explicit ElementwiseVerifier(const Program& program) : program_(program) {}
 
   std::vector<Problem> run() {
-    for (const Axis& axis : program_.axes)
-      if (axis.indices.size() != 1)
-        problem("axis-index", "the axis `" + axis.name + "` of an elementwise program has " +
-                                  std::to_string(axis.indices.size()) + " indices");
+    problems_ = verify_axes_of_indices(program_, "an elementwise program");
     order_of_statements();
-    if (program_.grid.has_value() != program_.threads.has_value())
-      problem("grid", program_.grid ? "there are blocks and no threads"
-                                    : "there are threads and no blocks");
     if (!problems_.empty() || !program_.grid) return problems_;
     grid();
     distribution(*program_.threads, "the threads", extents());
@@ -185,6 +179,21 @@ class ElementwiseVerifier {
 };
 
 }  // namespace
+
+std::vector<Problem> verify_axes_of_indices(const Program& program, const std::string& what) {
+  std::vector<Problem> problems;
+  for (const Axis& axis : program.axes)
+    if (axis.indices.size() != 1)
+      problems.push_back({"axis-index",
+                          "the axis `" + axis.name + "` of " + what + " has " +
+                              std::to_string(axis.indices.size()) + " indices",
+                          ""});
+  if (program.grid.has_value() != program.threads.has_value())
+    problems.push_back(
+        {"grid",
+         program.grid ? "there are blocks and no threads" : "there are threads and no blocks", ""});
+  return problems;
+}
 
 std::vector<Problem> verify_elementwise(const Program& program) {
   return ElementwiseVerifier(program).run();

@@ -6,11 +6,16 @@
 // tile in shared memory has a place for each element that its threads write, and no place twice.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "backend/tile/verify.h"
 
 namespace lay::tile {
+
+// What programs with an axis for each index share: an axis has one index, and blocks come together
+// with threads. `what` a message calls the program, "an elementwise program".
+std::vector<Problem> verify_axes_of_indices(const Program& program, const std::string& what);
 
 // Ids are in range.
 std::vector<Problem> verify_elementwise(const Program& program);

@@ -6,6 +6,7 @@
 #include "backend/tile/elementwise.h"
 #include "backend/tile/products/product.h"
 #include "backend/tile/text/print.h"
+#include "backend/tile/verify_elementwise.h"
 #include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
@@ -24,15 +25,9 @@ class ProductVerifier {
   explicit ProductVerifier(const Program& program) : program_(program) {}
 
   std::vector<Problem> run() {
-    for (const Axis& axis : program_.axes)
-      if (axis.indices.size() != 1)
-        problem("axis-index", "the axis `" + axis.name + "` of a product has " +
-                                  std::to_string(axis.indices.size()) + " indices");
+    problems_ = verify_axes_of_indices(program_, "a product");
     for_each(program_.body, [&](const Stmt& stmt) { statement(stmt); });
     statement_ = nullptr;
-    if (program_.grid.has_value() != program_.threads.has_value())
-      problem("grid", program_.grid ? "there are blocks and no threads"
-                                    : "there are threads and no blocks");
     if (problems_.empty() && program_.grid) bound();
     return problems_;
   }
