@@ -214,6 +214,21 @@ Int under(const Int& number, const ProblemSize& given) {
   return term_under(number, given);
 }
 
+namespace {
+
+// A list of rows, or of such lists.
+void add_policies(const std::string& library, const Value& rows, std::vector<Policy>& policies) {
+  if (const auto* list = rows.as<ListPtr>()) {
+    for (const Value& each : (*list)->elements) add_policies(library, each, policies);
+  } else if (const auto* record = rows.as<RecordPtr>()) {
+    if (auto policy = policy_of(**record)) policies.push_back(std::move(*policy));
+  } else if (const auto* none = rows.as<Tuple>(); !none || !none->is_tuple() || none->rank() > 0) {
+    throw std::logic_error("internal: a row of " + library + " is no record");
+  }
+}
+
+}  // namespace
+
 std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind) {
   const std::string library = "policies." + target;
   if (!stdlib_text(library)) return {};
@@ -230,13 +245,7 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
               ", columns_alike = " + std::to_string(kind.columns_alike) + ", segments = " +
               truth(kind.segments) + ", capability = " + std::to_string(kind.capability) + ")");
   std::vector<Policy> result;
-  if (const auto* list = rows.as<ListPtr>()) {
-    for (const Value& row : (*list)->elements) {
-      const auto* record = row.as<RecordPtr>();
-      if (!record) throw std::logic_error("internal: a row of " + library + " is no record");
-      if (auto policy = policy_of(**record)) result.push_back(std::move(*policy));
-    }
-  }
+  add_policies(library, rows, result);
   return result;
 }
 
