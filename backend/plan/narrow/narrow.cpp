@@ -74,11 +74,12 @@ class Narrower {
     if (tasks_.empty()) return result();
     for (std::size_t left = library_variants(); left > 0; --left) {
       const auto losses = losses_without();
-      const auto least = std::min_element(losses.begin(), losses.end());
+      // Of equal ones the last: a launch takes the first of equal costs.
+      const auto least = std::min_element(losses.rbegin(), losses.rend());
       // For these problems alone what none of them takes goes even where there is room.
       const bool has_room = left <= purpose_.most;
       if (*least == never || (has_room && (purpose_.for_other_sizes || *least > 0))) break;
-      kept_[static_cast<std::size_t>(least - losses.begin())] = false;
+      kept_[static_cast<std::size_t>(losses.rend() - least) - 1] = false;
     }
     return result();
   }
