@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Judges the first choice of a space of tiles by the costs of stdlib/policies/sm90.lay:
 
-  tests/bench/space.py [--lay LAY] [--timed 9]
+  tests/bench/tiles/space.py [--lay LAY] [--timed 9]
 
 For each problem of tests/plan/tiles.txt (KERNEL/space) on which at least so many schedules of the
 space were timed: what the one of least cost in the space loses to the fastest that was timed, and
@@ -20,12 +20,23 @@ import tempfile
 
 import tiles
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 CLUSTERS = [(1, 1), (2, 1), (1, 2), (2, 2), (1, 4), (2, 4), (4, 2)]
 MOST_BLOCKS = 8
 WIDTH = 64  # elements of bf16 of 128 bytes
+# Stages of fewer K tiles and clocks of products than these wait for memory: 768 x 1472 x 5712
+# took 32.8 us with three stages of 192 x 120 in clusters of eight, 23.7 with four of 192 x 112.
+LEAST_STAGES, LEAST_CLOCKS = 4, 2600
+MOST_ACCUMULATORS = 200  # a thread: beside more none is left for their way out
 CHUNK = 50  # schedules of a script: a planner's time grows with their number squared
 FORM = re.compile(r"(\d+)x(\d+)\.(\d+)x(\d+)(?:x(\d+))?([ps]?)$")
+
+
+def accumulators(m, n, mark):
+    """Of a thread."""
+    rows, columns = (n, m) if mark == "s" else (m, n)
+    consumers = 1 if mark == "p" else 3 if rows == 192 else min(math.ceil(rows / 64), 2)
+    return rows * columns // (128 * consumers)
 
 
 def candidates():
@@ -47,7 +58,7 @@ def candidates():
                     for n in (64, 128, 256):
                         widths = 4 if m <= 16 and n == 64 else 2 if m <= 64 and n < 256 else 1
                         found.append((m, n, widths, *cluster, "s"))
-    return found
+    return [each for each in found if accumulators(*each[:2], each[-1]) <= MOST_ACCUMULATORS]
 
 
 def schedule(kernel, number, candidate):
@@ -77,19 +88,26 @@ def sizes_text(problem):
     return ",".join("%s=%d" % each for each in sizes.items())
 
 
+def has_stages(stages, candidate):
+    m, n, widths = candidate[:3]
+    return stages * widths >= LEAST_STAGES or stages * widths * m * n // 32 >= LEAST_CLOCKS
+
+
 def valid(lay, kernel):
-    """The candidates that the planner takes for a kernel of hopper.lay."""
+    """The candidates that the planner takes for a kernel of hopper.lay, with enough stages."""
     head = ["use atoms.sm90", *tiles.declared(kernel)[0].splitlines()]
-    sizes = {"kernel": kernel, "sizes": (512, 512, 512, 4)}
 
     def of_chunk(chunk):
         while chunk:
             text = head + [schedule(kernel, i, each) for i, each in enumerate(chunk)]
-            ran = run(lay, "plan", "\n".join(text) + "\n", "--size", sizes_text(sizes))
+            ran = run(lay, "plan", "\n".join(text) + "\n", "--all")
             wrong = {int(line) - 1 - len(head)
                      for line in re.findall(r"space\.lay:(\d+):", ran.stdout + ran.stderr)}
             if not wrong:
-                return chunk
+                stages = dict(re.findall(r"^// variant t(\d+)$.*?^  stages += (\d+)$", ran.stdout,
+                                         re.MULTILINE | re.DOTALL))
+                return [each for i, each in enumerate(chunk)
+                        if str(i) in stages and has_stages(int(stages[str(i)]), each)]
             chunk = [each for i, each in enumerate(chunk) if i not in wrong]
         return chunk
 

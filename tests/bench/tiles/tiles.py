@@ -1,6 +1,6 @@
 """Times schedules of products on the GPU at hand, for the models by which the library chooses:
 
-  tests/bench/tiles.py SEED COUNT [--lay LAY] [--kernel NAME]... >> lines.txt
+  tests/bench/tiles/tiles.py SEED COUNT [--lay LAY] [--kernel NAME]... >> lines.txt
 
 Draws COUNT problems of each kernel and times every candidate on each, beside cuBLASLt. Prints
 lines as those of tests/plan/tiles.txt for kernels of hopper.lay, whose test holds the costs of
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import shapes  # noqa: E402
 
 # Tile M and N, widths of 128 bytes along K, blocks of a cluster along M and N, parts of K.
