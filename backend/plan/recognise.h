@@ -12,7 +12,8 @@
 //                                               l is a batch, for K is less than M*K
 //
 // Where it is asked for, the product may have further factors that are constant within groups of k
-// (scales/group_scale.h), or B a coordinate that is read from memory for each m (GemmForm::by_row).
+// (tile/products/group_scale.h), or B a coordinate that is read from memory for each m
+// (GemmForm::by_row).
 #pragma once
 
 #include <optional>
@@ -22,8 +23,8 @@
 #include <vector>
 
 #include "backend/plan/grouped/row_segments.h"
-#include "backend/plan/scales/group_scale.h"
 #include "backend/plan/views/operand_view.h"
+#include "backend/tile/products/group_scale.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
@@ -34,6 +35,8 @@ using sema::indices_of;
 using sema::operands;
 using sema::reachable;
 using sema::reads_memory;
+using tile::group_scale;
+using tile::GroupScale;
 
 struct GemmForm {
   sema::NodeId contraction = -1;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "backend/tile/held_values.h"
+#include "backend/tile/products/factors.h"
+#include "backend/tile/products/group_scale.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/node_values.h"
 
@@ -89,17 +91,25 @@ class Interpreter {
   // Where the tile of an axis lies now.
   struct Range {
     std::int64_t extent = 0, tile = 1, first = 0;
+    std::int64_t segment_end = std::numeric_limits<std::int64_t>::max();
 
-    std::int64_t end() const { return std::min(first + tile, extent); }
+    std::int64_t end() const { return std::min({first + tile, extent, segment_end}); }
   };
   struct Output {
     Array array;
     std::vector<char> stored;  // by element
   };
+  // The sum of an interval on its way, and what it is multiplied by.
+  struct Interval {
+    bool has_begun = false;
+    std::optional<Computed> scale;
+    Computed sum;  // 0 of every type
+  };
   // Values of a tile, row by row; places that were never written have none.
   struct Held {
     std::vector<std::optional<Computed>> values;
     std::vector<sema::Joined> joined;  // of a reduction
+    std::vector<Interval> intervals;   // of a product with intervals
   };
 
   const sema::Kernel& kernel() const { return *program_.kernel; }
@@ -206,7 +216,7 @@ class Interpreter {
       } else if (const auto* map = std::get_if<Map>(&stmt.node)) {
         compute(map->out);
       } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
-        reduce(mma->out, mma->over, {});
+        multiply(*mma);
       } else {
         const auto& reduction = std::get<Reduce>(stmt.node);
         reduce(reduction.out, reduction.over, reduction.rescales);
@@ -275,6 +285,7 @@ class Interpreter {
     const bool split = loop.walk == Walk::sequence && loop.axis == column_axis;
     const std::int64_t parts = split ? program_.parts : 1, first = split ? part_ : 0;
     bool any = false;
+    if (program_.axis(loop.axis).segments) return walk_segments(loop);
     for (axis.first = first * axis.tile; axis.first < axis.extent;
          axis.first += axis.tile * parts) {
       step(loop);
@@ -285,6 +296,24 @@ class Interpreter {
     for (const Reduce* maximum : maxima) end_of_way(*maximum);
     if (loop.walk == Walk::sequence)
       for (const TileId id : reductions) finish(id);
+  }
+
+  // Tiles end where the segment of the rows does.
+  void walk_segments(const For& loop) {
+    Range& axis = range(loop.axis);
+    const auto segment_of = [&](std::int64_t at) {
+      set(loop.axis, at);
+      return values_.value(program_.axis(loop.axis).segments->of).integer;
+    };
+    for (axis.first = 0; axis.first < axis.extent; axis.first = axis.segment_end) {
+      const std::int64_t segment = segment_of(axis.first);
+      axis.segment_end = axis.first + 1;
+      const std::int64_t most = std::min(axis.first + axis.tile, axis.extent);
+      while (axis.segment_end < most && segment_of(axis.segment_end) == segment) ++axis.segment_end;
+      step(loop);
+    }
+    axis.first = 0;
+    axis.segment_end = std::numeric_limits<std::int64_t>::max();
   }
 
   // The sums of each part by themselves, then added up in the order of parts.
@@ -303,6 +332,7 @@ class Interpreter {
         step(loop);
       }
       for (std::size_t i = 0; i < sums.size(); ++i) {
+        end_intervals(sums[i]);
         const auto& of_part = tile(sums[i]).joined;
         if (part == 0) {
           totals.push_back(of_part);
@@ -349,6 +379,11 @@ class Interpreter {
   void load(const Copy& copy) {
     clear(copy.dst);
     const Tile& to = program_.tile(copy.dst);
+    // What a segment selects is the same for all rows of the tile.
+    for (std::size_t axis = 0; axis < program_.axes.size(); ++axis)
+      if (program_.axes[axis].segments)
+        set(static_cast<AxisId>(axis), range(static_cast<AxisId>(axis)).first);
+    if (to.value != program_.tile(copy.src).value) return load_window(copy);
     each(to.axes, [&] {
       const bool is_read =
           std::all_of(copy.where.begin(), copy.where.end(), [&](const Condition& condition) {
@@ -356,6 +391,23 @@ class Interpreter {
           });
       tile(copy.dst).values[place(copy.dst)] =
           is_read ? values_.value(to.value) : Computed{};  // 0 of every type
+    });
+  }
+
+  // Elements where they lie in the tensor, and 0 outside.
+  void load_window(const Copy& copy) {
+    const Tile& to = program_.tile(copy.dst);
+    const sema::Load& load = kernel().load(program_.tile(copy.src).value);
+    const auto& shape = call_.tensors[static_cast<std::size_t>(load.tensor)].shape;
+    const auto& select = std::get<sema::Apply>(kernel().node(to.value).what);
+    each(to.axes, [&] {
+      bool inside = true;
+      for (std::size_t mode = 0; mode < shape.size(); ++mode) {
+        const std::int64_t at = values_.value(load.coordinate[mode]).integer;
+        inside = inside && at >= 0 && at < shape[mode];
+      }
+      tile(copy.dst).values[place(copy.dst)] =
+          inside ? values_.value(select.operands[1]) : Computed{};
     });
   }
 
@@ -374,7 +426,7 @@ class Interpreter {
     const ElementType type = kernel().node(assignment.value).type;
     each(to.axes, [&] {
       std::vector<std::int64_t> coordinate;
-      for (const sema::IndexId index : assignment.indices) coordinate.push_back(values_.at(index));
+      for (const sema::IndexId index : assignment.indices) coordinate.push_back(stored_at(index));
       const std::int64_t element = output.array.offset(coordinate);
       if (output.stored[static_cast<std::size_t>(element)]++)
         throw std::logic_error("internal: an element of `" + to.name + "` is stored twice");
@@ -383,8 +435,18 @@ class Interpreter {
     });
   }
 
+  // The coordinate of the outputs along an index: of rows in segments perhaps another one.
+  std::int64_t stored_at(sema::IndexId index) {
+    const std::int64_t at = values_.at(index);
+    for (const Axis& axis : program_.axes)
+      if (axis.segments && axis.segments->stored_at >= 0 && axis.indices.front() == index)
+        return call_.tensors[static_cast<std::size_t>(axis.segments->stored_at)].integer(at);
+    return at;
+  }
+
   void start(TileId id) {
     clear(id);
+    tile(id).intervals.assign(places(id), {});
     tile(id).joined.assign(places(id), values_.start(reduction(id)));
   }
 
@@ -407,6 +469,70 @@ class Interpreter {
       });
     });
     finish(out);
+  }
+
+  // Sums of intervals by themselves, multiplied by the scales as they are where each begins.
+  void multiply(const Mma& mma) {
+    const auto factors = program_.is_product() ? factors_of_product(mma) : std::nullopt;
+    if (!factors || (factors->others.empty() && mma.interval == 0))
+      return reduce(mma.out, mma.over, {});
+    std::vector<std::int64_t> groups{mma.interval};
+    if (mma.interval == 0) groups = groups_of(mma, factors->others);
+    const ElementType type = kernel().node(program_.tile(mma.out).value).type;
+    std::vector<AxisId> axes = program_.tile(mma.out).axes;
+    axes.push_back(mma.over);
+    each(axes, [&] {
+      const std::int64_t k = at_[static_cast<std::size_t>(mma.over)];
+      const bool begins =
+          std::ranges::any_of(groups, [&](std::int64_t group) { return k % group == 0; });
+      Interval& interval = tile(mma.out).intervals[place(mma.out)];
+      with_tiles(axes, [&] {
+        if (begins || !interval.has_begun) {
+          Computed& total = tile(mma.out).joined[place(mma.out)].total;
+          total = with_interval(total, interval, type);
+          interval = {true, {}, {}};
+          if (!factors->others.empty()) interval.scale = values_.product(factors->others, type);
+        }
+        interval.sum =
+            values_.added(interval.sum, values_.product({factors->a, factors->b}, type), type);
+      });
+    });
+    finish(mma.out);
+  }
+
+  std::optional<Factors> factors_of_product(const Mma& mma) const {
+    const auto load = [&](TileId id) {
+      return element_of(kernel(), program_.tile(id).value)->load;
+    };
+    return factors_of(kernel(), program_.tile(mma.out).value, load(mma.a), load(mma.b));
+  }
+
+  // The extents of the groups of all scales along the axis.
+  std::vector<std::int64_t> groups_of(const Mma& mma, const std::vector<NodeId>& scales) const {
+    std::vector<std::int64_t> groups;
+    for (const NodeId each : scales) {
+      const auto scale = group_scale(kernel(), each, program_.axis(mma.over).indices.front());
+      for (const GroupScale::Quotient& quotient : scale->quotients)
+        groups.push_back(quotient.group.evaluate(call_.sizes).value());
+    }
+    return groups;
+  }
+
+  void end_intervals(TileId id) {
+    const ElementType type = kernel().node(program_.tile(id).value).type;
+    for (std::size_t at = 0; at < tile(id).intervals.size(); ++at) {
+      Interval& interval = tile(id).intervals[at];
+      Computed& total = tile(id).joined[at].total;
+      total = with_interval(total, interval, type);
+      interval = {};
+    }
+  }
+
+  Computed with_interval(const Computed& total, const Interval& interval, ElementType type) const {
+    if (!interval.has_begun) return total;
+    const Computed sum =
+        interval.scale ? values_.multiplied(*interval.scale, interval.sum, type) : interval.sum;
+    return values_.added(total, sum, type);
   }
 
   // Calls f(total, type) for what sums have at these coordinates.
@@ -437,9 +563,12 @@ class Interpreter {
 
   // Makes the joined values the tile's; in a loop in sequence the next step goes on from them.
   void finish(TileId id) {
+    const ElementType type = kernel().node(program_.tile(id).value).type;
     each(program_.tile(id).axes, [&] {
-      tile(id).values[place(id)] =
-          sema::NodeValues::result(reduction(id), tile(id).joined[place(id)]);
+      sema::Joined joined = tile(id).joined[place(id)];
+      if (const auto& intervals = tile(id).intervals; !intervals.empty())
+        joined.total = with_interval(joined.total, intervals[place(id)], type);
+      tile(id).values[place(id)] = sema::NodeValues::result(reduction(id), joined);
     });
   }
 

@@ -43,6 +43,19 @@ namespace lay::tile {
 using AxisId = int;  // into Program::axes
 using TileId = int;  // into Program::tiles
 
+// The segments of an axis' coordinates: a tile has coordinates of one segment alone, and may hold
+// fewer than its extent. Coordinates come in the order of segments, which may be empty.
+struct Segments {
+  sema::NodeId of = -1;  // segment[m], of each coordinate, which never decreases; perhaps a cast
+  // Tensors that launches before have computed: the first coordinate of each segment and the number
+  // of tiles before it, and both behind the last segment. -1: nothing is said of them.
+  sema::TensorId first = -1, first_tile = -1;
+  // The coordinate of the outputs that each one is, a tensor; -1: itself.
+  sema::TensorId stored_at = -1;
+
+  friend bool operator==(const Segments&, const Segments&) = default;
+};
+
 // A range that tiles are cut from: indices of the kernel walked as one, the last of them fastest.
 //
 //   indices (b,h,m) of extents (B,H,M): coordinate c is b = c // (H*M), h = c // M % H, m = c % M
@@ -51,6 +64,7 @@ struct Axis {
   std::vector<sema::IndexId> indices;
   Int extent;    // of all indices together; 1 without any
   int tile = 0;  // coordinates that a tile holds; 0 until bound
+  std::optional<Segments> segments = {};
 
   friend bool operator==(const Axis&, const Axis&) = default;
 };
@@ -129,6 +143,11 @@ struct Condition {
 // Elements outside of the kernel's extents are neither read nor written in global memory; in
 // registers and shared memory they are 0. A load may have conditions: rows where one of them does
 // not hold are not read, and are 0.
+//
+// A load into a tile whose node is `if c then X[..] else 0` is of a window that zeros surround: the
+// tile has the element where it lies in the tensor, which is what c says, and 0 elsewhere.
+//
+// Stores are at the coordinates of the outputs, where rows in segments are others (Segments).
 struct Copy {
   TileId dst = -1, src = -1;
   int vector = 1;       // elements of one access; bound
@@ -162,10 +181,20 @@ struct Reduce {
 // Adds up the products of two tiles along an axis: the tile's node is a sum over the axis of a
 // product whose factors, under casts, are the values of a and b. It starts and is complete as a
 // reduction is.
+//
+// The product may have further factors, scales, which depend on the axis through quotients alone
+// (products/group_scale.h). They multiply sums, not products. With s the product of the scales:
+//
+//   sum[m,n] += s(m, n, first of the interval) * sum[k of the interval](a[m,k] * b[n,k])
+//
+// An interval lies in one group of each scale; before it is bound it is all of one group.
 struct Mma {
   TileId out = -1, a = -1, b = -1;
   AxisId over = -1;
   std::optional<sema::Atom> atom;  // that multiplies; bound
+  // Coordinates of an interval, from each multiple of it on: a multiple or a part of the axis'
+  // tile; 0: none. Bound.
+  int interval = 0;
 
   friend bool operator==(const Mma&, const Mma&) = default;
 };

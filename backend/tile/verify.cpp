@@ -9,9 +9,11 @@
 #include "backend/tile/computable.h"
 #include "backend/tile/held_values.h"
 #include "backend/tile/online_softmax.h"
+#include "backend/tile/products/factors.h"
 #include "backend/tile/products/verify_product.h"
+#include "backend/tile/rules/verify_elementwise.h"
+#include "backend/tile/rules/verify_ids.h"
 #include "backend/tile/text/print.h"
-#include "backend/tile/verify_elementwise.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
@@ -37,18 +39,13 @@ bool contains(const std::vector<T>& list, const T& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-template <class Id, class T>
-bool is_id(Id id, const std::vector<T>& list) {
-  return id >= 0 && static_cast<std::size_t>(id) < list.size();
-}
-
 class Verifier {
  public:
   explicit Verifier(const Program& program) : program_(program), held_(program) {}
 
   std::vector<Problem> run() {
     if (!program_.kernel) return {{"kernel", "the program has no kernel", ""}};
-    ids();
+    problems_ = verify_ids(program_);
     if (!problems_.empty()) return problems_;
     elementwise_ = program_.is_elementwise();
     through_shared_ = elementwise_ || program_.is_product();
@@ -81,58 +78,6 @@ class Verifier {
     std::string line;
     if (statement_) line = print_first_line(program_, *statement_);
     problems_.push_back({code, std::move(message), std::move(line)});
-  }
-
-  // ---- what everything else takes for granted
-
-  void ids() {
-    const auto id = [&](bool fits, const std::string& what) {
-      if (!fits) problem("id", what + " is out of range");
-    };
-    id(program_.part == -1 || is_id(program_.part, kernel().indices), "the index of the parts");
-    for (const Axis& axis : program_.axes) {
-      for (const IndexId index : axis.indices)
-        id(is_id(index, kernel().indices), "an index of the axis " + quoted(axis.name));
-    }
-    for (const Tile& each : program_.tiles) {
-      id(is_id(each.value, kernel().nodes), "the value of the tile " + quoted(each.name));
-      id(each.assignment == -1 || is_id(each.assignment, kernel().assignments),
-         "the output of the tile " + quoted(each.name));
-      for (const AxisId axis : each.axes)
-        id(is_id(axis, program_.axes), "an axis of the tile " + quoted(each.name));
-    }
-    for_each(program_.body, [&](const Stmt& stmt) {
-      std::visit(overloaded{
-                     [&](const Copy& copy) {
-                       id(is_id(copy.dst, program_.tiles), "the destination of a copy");
-                       id(is_id(copy.src, program_.tiles), "the source of a copy");
-                       for (const Condition& each : copy.where)
-                         id(is_id(each.tile, program_.tiles), "a condition of a copy");
-                     },
-                     [&](const Map& map) { id(is_id(map.out, program_.tiles), "a map's tile"); },
-                     [&](const Reduce& reduce) {
-                       id(is_id(reduce.out, program_.tiles), "a reduction's tile");
-                       id(is_id(reduce.over, program_.axes), "a reduction's axis");
-                       if (!is_id(reduce.out, program_.tiles)) return;
-                       const NodeId value = tile(reduce.out).value;
-                       if (is_id(value, kernel().nodes) && !reduction(value))
-                         problem("reduction", name(reduce.out) + " holds no reduction");
-                       for (const TileId each : reduce.rescales)
-                         id(is_id(each, program_.tiles), "a tile that a reduction rescales");
-                     },
-                     [&](const Mma& mma) {
-                       for (const TileId each : {mma.out, mma.a, mma.b})
-                         id(is_id(each, program_.tiles), "a product's tile");
-                       id(is_id(mma.over, program_.axes), "a product's axis");
-                       if (!is_id(mma.out, program_.tiles)) return;
-                       const NodeId value = tile(mma.out).value;
-                       if (is_id(value, kernel().nodes) && !reduction(value))
-                         problem("product", name(mma.out) + " holds no sum");
-                     },
-                     [&](const For& loop) { id(is_id(loop.axis, program_.axes), "a loop's axis"); },
-                 },
-                 stmt.node);
-    });
   }
 
   const sema::Reduce* reduction(NodeId id) const {
@@ -199,12 +144,20 @@ class Verifier {
                        [&](AxisId axis) { return contains(program_.axis(axis).indices, index); });
   }
 
+  // Returns true if the value is the same for all coordinates of a segment.
+  bool by_segment(NodeId value, IndexId index) const {
+    return std::any_of(program_.axes.begin(), program_.axes.end(), [&](const Axis& axis) {
+      return axis.segments && contains(axis.indices, index) &&
+             !depends_on(kernel(), value, index, axis.segments->of);
+    });
+  }
+
   void declaration(const Tile& each) {
     const std::string name = "the tile " + quoted(each.name);
     std::set<AxisId> seen(each.axes.begin(), each.axes.end());
     if (seen.size() != each.axes.size()) problem("tile-axes", name + " has an axis twice");
     for (const IndexId index : free_[static_cast<std::size_t>(each.value)]) {
-      if (!walks(each.axes, index))
+      if (!walks(each.axes, index) && !by_segment(each.value, index))
         problem("tile-axes", name + " holds values that depend on " +
                                  quoted(kernel().index(index).name) +
                                  ", which its axes do not walk");
@@ -322,7 +275,7 @@ class Verifier {
       problem("copy-axes", name(copy.dst) + " and " + name(copy.src) + " have other axes");
     if (to.element != from.element)
       problem("copy-element", name(copy.dst) + " and " + name(copy.src) + " have other elements");
-    if (to.value != from.value)
+    if (to.value != from.value && !zeros_around(copy))
       problem("copy-value", name(copy.dst) + " and " + name(copy.src) + " hold other values");
     if (through_shared) {
       if (!copy.where.empty())
@@ -341,6 +294,14 @@ class Verifier {
       store(copy);
     }
     access(copy);
+  }
+
+  // A window of a product's operand: the tile is 0 where the element lies outside of the tensor.
+  bool zeros_around(const Copy& copy) const {
+    if (!program_.is_product() || tile(copy.src).space != Space::global) return false;
+    const auto element = element_of(kernel(), tile(copy.dst).value);
+    return element && element->selection == tile(copy.dst).value &&
+           element->load == tile(copy.src).value;
   }
 
   // A load that may read outside of its tensor where the kernel does not ask for it has the
@@ -493,9 +454,17 @@ class Verifier {
     if (contains(tile(mma.out).axes, mma.over))
       problem("product", name(mma.out) + " has the axis that it is summed over");
     if (!is_walked(mma.over)) problem("product", "no loop around it walks " + quoted(over.name));
-    const auto* product = std::get_if<sema::Apply>(&kernel().node(node.body).what);
-    if (!product || product->function != ElementFunction::mul)
-      return problem("product", name(mma.out) + " is no sum of products");
+    if (!has_factors(mma, node.body))
+      problem("product", "the factors of " + name(mma.out) + " are not " + name(mma.a) + " and " +
+                             name(mma.b));
+    reads(node.body);
+    rescaled(mma.out, node.body);
+    if (mma.atom && !program_.warpgroups)
+      problem("product", "an instruction is bound before the program is");
+  }
+
+  // Factors that are no tiles are scales, which verify_product looks at.
+  bool has_factors(const Mma& mma, NodeId body) const {
     const auto bare = [&](NodeId id) {
       while (true) {
         const auto* cast = std::get_if<sema::Apply>(&kernel().node(id).what);
@@ -503,14 +472,18 @@ class Verifier {
         id = cast->operands[0];
       }
     };
-    const std::set<NodeId> factors{bare(product->operands[0]), bare(product->operands[1])};
-    if (factors != std::set<NodeId>{tile(mma.a).value, tile(mma.b).value})
-      problem("product", "the factors of " + name(mma.out) + " are not " + name(mma.a) + " and " +
-                             name(mma.b));
-    reads(node.body);
-    rescaled(mma.out, node.body);
-    if (mma.atom && !program_.warpgroups)
-      problem("product", "an instruction is bound before the program is");
+    const std::set<NodeId> tiles{tile(mma.a).value, tile(mma.b).value};
+    std::vector<NodeId> factors;
+    const auto* product = std::get_if<sema::Apply>(&kernel().node(body).what);
+    if (program_.is_product())
+      factors = multiplicands(kernel(), body);
+    else if (product && product->function == ElementFunction::mul)
+      factors = product->operands;
+    std::set<NodeId> found;
+    for (const NodeId factor : factors)
+      if (const NodeId id = bare(factor); tiles.contains(id) || !program_.is_product())
+        found.insert(id);
+    return tiles == found;
   }
 
   // Checks that the node's inputs are there: tiles, or elements that are read where they are used.

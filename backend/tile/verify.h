@@ -3,7 +3,7 @@
 // Ids are in range and names are unique. An axis has the extent of its indices, a tile the axes
 // that its values depend on. Loops nest: the grid outside, then the columns. A copy joins a tile in
 // global memory and one in registers or shared memory of the same node, element and axes; in an
-// elementwise program (verify_elementwise.h) one in registers and one in shared memory too. A
+// elementwise program (rules/verify_elementwise.h) one in registers and one in shared memory too. A
 // product adds up tiles whose values are the factors of its node. A maximum that is read on its way
 // rescales every sum that reads it (online_softmax.h). A tile is written by one statement, before
 // it is read; a reduction is read once it is complete, and a tile that a loop in sequence holds is

@@ -13,7 +13,8 @@
 //   factor[i,j]  = f16(softmax[j](product[i,j]))
 //   O[i,d]       = sum[j](factor[i,j] * V[j,d])
 //
-// If several products have scales (scales/group_scale.h) each keeps them, in a launch of its own;
+// If several products have scales (tile/products/group_scale.h) each keeps them, in a launch
+// of its own;
 // the scales of a single product join its factors here, for families without scales.
 //
 // A product is a sum of two factors, each of which has an index of the result that the other lacks:

@@ -9,52 +9,12 @@ namespace lay::plan {
 
 using namespace sema;
 
-namespace {
-
-const Apply* applied(const Kernel& kernel, NodeId id, ElementFunction function) {
-  const auto* apply = std::get_if<Apply>(&kernel.node(id).what);
-  return apply && apply->function == function ? apply : nullptr;
-}
-
-// An element of a tensor of integers of 8 bits or fewer, under casts.
-bool is_small_integer(const Kernel& kernel, NodeId id) {
-  while (const Apply* cast = applied(kernel, id, ElementFunction::cast)) id = cast->operands[0];
-  const Node& node = kernel.node(id);
-  return std::holds_alternative<Load>(node.what) && !is_float(node.type) && bits(node.type) <= 8;
-}
-
-// The product of two small integers under a cast to f32: |product| <= 2^16 has 17 digits of 24.
-const Apply* exact_product(const Kernel& kernel, NodeId id) {
-  const Apply* cast = applied(kernel, id, ElementFunction::cast);
-  if (!cast || kernel.node(id).type != ElementType::f32) return nullptr;
-  const Apply* product = applied(kernel, cast->operands[0], ElementFunction::mul);
-  if (!product || kernel.node(cast->operands[0]).type != ElementType::s32) return nullptr;
-  const bool small = std::all_of(product->operands.begin(), product->operands.end(),
-                                 [&](NodeId operand) { return is_small_integer(kernel, operand); });
-  return small ? product : nullptr;
-}
-
-void add_multiplicands(const Kernel& kernel, NodeId id, std::vector<NodeId>& to) {
-  const Apply* product = applied(kernel, id, ElementFunction::mul);
-  if (!product) product = exact_product(kernel, id);
-  if (!product) return to.push_back(id);
-  for (const NodeId operand : product->operands) add_multiplicands(kernel, operand, to);
-}
-
-}  // namespace
-
 const Reduce* accumulated_sum(const Kernel& kernel, NodeId id) {
   const Node& node = kernel.node(id);
   const auto* reduce = std::get_if<Reduce>(&node.what);
   const bool type = node.type == ElementType::f32 || node.type == ElementType::f64 ||
                     node.type == ElementType::s32;
   return reduce && reduce->function == ReduceFunction::sum && type ? reduce : nullptr;
-}
-
-std::vector<NodeId> multiplicands(const Kernel& kernel, NodeId value) {
-  std::vector<NodeId> found;
-  add_multiplicands(kernel, value, found);
-  return found;
 }
 
 std::optional<Kernel> with_factors_outside(const Kernel& kernel) {

@@ -3,10 +3,15 @@
 
 #include <array>
 
-#include "backend/plan/scales/group_scale.h"
+#include "backend/tile/products/group_scale.h"
 #include "frontend/algebra/layouts/layout.h"
 
 namespace lay::plan {
+
+using tile::common_group;
+using tile::constant_run;
+using tile::group_scale;
+using tile::GroupScale;
 
 // A factor of the product that is one number for each promotion interval of K. A thread reads those
 // of its accumulators before the products of an interval, and multiplies their sums by them where

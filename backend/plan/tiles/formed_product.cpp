@@ -8,7 +8,12 @@ namespace {
 
 template <class Gemm>
 tile::Product product_of(const Gemm& gemm, int parts) {
-  return {gemm.contraction, gemm.m, gemm.n, gemm.k, gemm.batch, gemm.a.load, gemm.b.load, parts};
+  tile::Product made{gemm.contraction, gemm.m,      gemm.n,      gemm.k,
+                     gemm.batch,       gemm.a.load, gemm.b.load, parts};
+  if (const auto& segments = gemm.segments)
+    made.segments = tile::Segments{segments->by_row, segments->first_row, segments->first_tile,
+                                   segments->row_of};
+  return made;
 }
 
 std::optional<tile::Product> product_of(const Variant& variant) {

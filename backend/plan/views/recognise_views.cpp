@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "backend/plan/views/join_indices.h"
 #include "backend/plan/views/linear_coordinate.h"
 #include "backend/tile/coalesce_indices.h"
+#include "backend/tile/products/factors.h"
 
 namespace lay::plan {
 
 using namespace sema;
+using tile::element_of;
 
 namespace {
 
@@ -40,38 +41,6 @@ struct Factor {
     return std::any_of(at.begin(), at.end(), [](const Coordinate& c) { return !c.is_bare(); });
   }
 };
-
-// The value without casts, and the element that it is read from: behind a selection between it and
-// zero.
-struct Element {
-  NodeId load = -1;
-  NodeId condition = -1;
-};
-
-// -0 is no zero here: TMA fills with +0, and x * -0 has another sign.
-bool is_zero(const Kernel& kernel, NodeId node) {
-  const auto* literal = std::get_if<Literal>(&kernel.node(without_casts(kernel, node)).what);
-  if (!literal) return false;
-  const auto* integer = std::get_if<std::int64_t>(&literal->value);
-  if (integer) return *integer == 0;
-  const double value = std::get<double>(literal->value);
-  return value == 0 && !std::signbit(value);
-}
-
-// f32(X[m,k]), if c then X[m,k] else 0, f32(if c then X[m,k] else 0).
-std::optional<Element> element_of(const Kernel& kernel, NodeId value) {
-  NodeId node = without_casts(kernel, value);
-  Element made;
-  if (const auto* apply = std::get_if<Apply>(&kernel.node(node).what)) {
-    if (apply->function != ElementFunction::select || !is_zero(kernel, apply->operands[2]))
-      return std::nullopt;
-    made.condition = apply->operands[0];
-    node = without_casts(kernel, apply->operands[1]);
-  }
-  if (!std::holds_alternative<Load>(kernel.node(node).what)) return std::nullopt;
-  made.load = node;
-  return made;
-}
 
 // The factors of the kernel's one product, as they stand.
 std::array<NodeId, 2> factors_of(const Kernel& kernel, NodeId sum) {

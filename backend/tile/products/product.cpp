@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "backend/tile/products/factors.h"
+#include "backend/tile/products/group_scale.h"
 #include "backend/tile/verify.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
@@ -20,17 +22,14 @@ namespace {
 
 // Why the product is not one of two tiles, if it is not.
 std::optional<NotTiled> fault_of(const Kernel& kernel, const Product& product) {
-  const auto& sum = std::get<sema::Reduce>(kernel.node(product.sum).what);
-  const auto* factors = std::get_if<sema::Apply>(&kernel.node(sum.body).what);
-  const auto load = [&](std::size_t i) {
-    return sema::without_casts(kernel, factors->operands[i]);
-  };
-  if (!factors || factors->function != ElementFunction::mul ||
-      std::set{load(0), load(1)} != std::set{product.a, product.b})
-    return NotTiled{"its sum is not of products of two elements of tensors"};
-  const auto free = sema::free_indices(kernel);
-  if (free[static_cast<std::size_t>(product.a)].contains(product.n) ||
-      free[static_cast<std::size_t>(product.b)].contains(product.m))
+  const auto factors = factors_of(kernel, product.sum, product.a, product.b);
+  if (!factors) return NotTiled{"its sum is not of products of two elements of tensors"};
+  for (const NodeId other : factors->others)
+    if (!group_scale(kernel, other, product.k))
+      return NotTiled{"a factor beside the two elements differs within every group of its sum"};
+  // A row's segment is the same for all rows of a tile.
+  const NodeId segment = product.segments ? product.segments->of : -1;
+  if (depends_on(kernel, product.a, product.n) || depends_on(kernel, product.b, product.m, segment))
     return NotTiled{"its rows select the part of an operand that they meet"};
   return std::nullopt;
 }
@@ -45,6 +44,7 @@ class ProductMaker {
 
   Program run() {
     add_axis(product_.m, how_ ? how_->tile[0] : 0);
+    made_.axes.front().segments = product_.segments;
     add_axis(product_.n, how_ ? how_->tile[1] : 0);
     for (const IndexId index : product_.batch) add_axis(index, how_ ? 1 : 0);
     add_axis(product_.k, how_ ? how_->tile[2] : 0);
@@ -83,12 +83,16 @@ class ProductMaker {
     made_.axes.push_back({fresh(axis_names_, index.name), {id}, index.extent, tile});
   }
 
-  // The axes that a value depends on.
+  // The axes that a value depends on within a tile.
   std::vector<AxisId> axes_of(NodeId node) const {
     std::vector<AxisId> axes;
-    for (std::size_t axis = 0; axis < made_.axes.size(); ++axis)
-      if (free_[static_cast<std::size_t>(node)].contains(made_.axes[axis].indices.front()))
-        axes.push_back(static_cast<AxisId>(axis));
+    for (std::size_t id = 0; id < made_.axes.size(); ++id) {
+      const Axis& axis = made_.axes[id];
+      const IndexId index = axis.indices.front();
+      const bool depends = free_[static_cast<std::size_t>(node)].contains(index);
+      if (depends && (!axis.segments || depends_on(kernel(), node, index, axis.segments->of)))
+        axes.push_back(static_cast<AxisId>(id));
+    }
     return axes;
   }
 
@@ -103,8 +107,10 @@ class ProductMaker {
     const sema::Tensor& tensor = kernel().loaded(load);
     const auto axes = axes_of(load);
     const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, load, -1});
-    const TileId to =
-        add_tile({"tile_" + tensor.name, tensor.element, axes, Space::shared, load, -1});
+    // Zeros around a window are there once it is copied.
+    const NodeId selection = element_of(kernel(), factor(load))->selection;
+    const TileId to = add_tile({"tile_" + tensor.name, tensor.element, axes, Space::shared,
+                                selection >= 0 ? selection : load, -1});
     Copy copy{to, from};
     if (!how_) {
       step.push_back({copy});
@@ -138,9 +144,8 @@ class ProductMaker {
 
   // The factor of the product that is the load under casts.
   NodeId factor(NodeId load) const {
-    const auto& sum = std::get<sema::Reduce>(kernel().node(product_.sum).what);
-    const auto& factors = std::get<sema::Apply>(kernel().node(sum.body).what).operands;
-    return sema::without_casts(kernel(), factors[0]) == load ? factors[0] : factors[1];
+    const Factors factors = *factors_of(kernel(), product_.sum, product_.a, product_.b);
+    return load == product_.a ? factors.a : factors.b;
   }
 
   // All outputs are computed before one is stored: they may read what another one replaces.
@@ -208,7 +213,7 @@ ProductParts parts_of(const Program& product) {
   for (const std::size_t side : {0U, 1U}) {
     ProductParts::Operand& operand = parts.operands[side];
     operand.shared = side == 0 ? parts.mma->a : parts.mma->b;
-    const NodeId load = sema::without_casts(*product.kernel, product.tile(operand.shared).value);
+    const NodeId load = element_of(*product.kernel, product.tile(operand.shared).value)->load;
     for (const Stmt* stmt : steps) {
       const auto* copy = std::get_if<Copy>(&stmt->node);
       if (copy && product.tile(copy->src).space == Space::global &&
@@ -234,7 +239,8 @@ Product product_of(const Program& program) {
                {},
                load(parts.operands[0]),
                load(parts.operands[1]),
-               parts.sums->parts};
+               parts.sums->parts,
+               program.axis(row_axis).segments};
   for (AxisId axis = column_axis + 1; axis < summed_axis_of(program); ++axis)
     made.batch.push_back(index(axis));
   return made;

@@ -17,6 +17,21 @@
 // with further indices of the outputs as a batch, an axis each. Factors may be casts of A and B.
 // Where K is split, the blocks of a cluster share the loop over k (For::parts).
 //
+// Scales that are constant within groups of k multiply the sums of intervals (Mma):
+//
+//         mma sum[m,n] += tile_A[m,k] * tile_B[n,k] over k in groups times s[m,k / 128]
+//
+// An operand may be a window that zeros surround (Copy), at coordinates of rows and of k:
+//
+//         copy tile_X[m,k] <- X[m,k] with zeros around
+//
+// and rows may have segments that select the part of B that they meet (Segments):
+//
+//   for t in grid within segments {
+//     for n in grid {
+//       for k in sequence {
+//         copy tile_W[n,k] <- W[n,k]             value %6: bf16 = W[segment[t],n,k]
+//
 // Bound, the threads of the program hold the sums. Those of an operand's own read it, in the order
 // of its memory, and put it into shared memory as the sum's type; or TMA does:
 //
@@ -44,9 +59,10 @@ namespace lay::tile {
 struct Product {
   sema::NodeId sum = -1;  // over k alone
   sema::IndexId m = -1, n = -1, k = -1;
-  std::vector<sema::IndexId> batch;  // further indices of the outputs
-  sema::NodeId a = -1, b = -1;       // the loads: a of m and k, b of n and k
-  int parts = 1;                     // of K, a block each
+  std::vector<sema::IndexId> batch;       // further indices of the outputs
+  sema::NodeId a = -1, b = -1;            // the loads: a of m and k, b of n and k
+  int parts = 1;                          // of K, a block each
+  std::optional<Segments> segments = {};  // of the rows
 
   friend bool operator==(const Product&, const Product&) = default;
 };
@@ -56,8 +72,8 @@ inline AxisId summed_axis_of(const Program& program) {
   return static_cast<AxisId>(program.axes.size()) - 1;
 }
 
-// Returns the unbound program. NotTiled: the product has more factors than A and B, or an operand
-// that is no tensor of its own indices.
+// Returns the unbound program. NotTiled: A or B is no factor of the sum, or has rows or columns of
+// the other one; another factor depends on k otherwise than through quotients.
 std::variant<Program, NotTiled> form_product(const sema::KernelPtr& kernel, const Product& product);
 
 // How an operand gets to the threads that multiply it.

@@ -1,12 +1,15 @@
 #include "backend/tile/products/verify_product.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "backend/tile/elementwise.h"
+#include "backend/tile/products/factors.h"
+#include "backend/tile/products/group_scale.h"
 #include "backend/tile/products/product.h"
+#include "backend/tile/rules/verify_elementwise.h"
 #include "backend/tile/text/print.h"
-#include "backend/tile/verify_elementwise.h"
 #include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
@@ -26,6 +29,8 @@ class ProductVerifier {
 
   std::vector<Problem> run() {
     problems_ = verify_axes_of_indices(program_, "a product");
+    for (AxisId axis = 0; axis <= summed(); ++axis)
+      if (const auto& segments = program_.axis(axis).segments) this->segments(axis, *segments);
     for_each(program_.body, [&](const Stmt& stmt) { statement(stmt); });
     statement_ = nullptr;
     if (problems_.empty() && program_.grid) bound();
@@ -56,8 +61,49 @@ class ProductVerifier {
     } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
       if (mma->over != summed())
         problem("product", name(mma->out) + " is summed over another axis than the last");
+      intervals(*mma);
     } else {
       problem("reduction", "a product reduces nothing else");
+    }
+  }
+
+  // The segment of a row is read from memory, at the row alone or at the one that it is stored at.
+  void segments(AxisId axis, const Segments& segments) {
+    const sema::Kernel& kernel = *program_.kernel;
+    const std::string rows = "the axis `" + program_.axis(axis).name + "`";
+    if (axis != row_axis) problem("segments", rows + " has segments, and is not that of the rows");
+    const auto* load =
+        std::get_if<sema::Load>(&kernel.node(sema::without_casts(kernel, segments.of)).what);
+    const std::set<sema::IndexId> row{program_.axis(axis).indices.front()};
+    if (!load || load->coordinate.size() != 1 || is_float(kernel.node(segments.of).type) ||
+        sema::indices_of(kernel, load->coordinate[0]) != row)
+      problem("segments", rows + " has segments that no tensor gives for each of its coordinates");
+  }
+
+  // Scales multiply sums of intervals, each of which lies in one group of theirs.
+  void intervals(const Mma& mma) {
+    const sema::Kernel& kernel = *program_.kernel;
+    const auto a = element_of(kernel, tile(mma.a).value), b = element_of(kernel, tile(mma.b).value);
+    const auto factors =
+        a && b ? factors_of(kernel, tile(mma.out).value, a->load, b->load) : std::nullopt;
+    if (!factors) return problem("product", name(mma.out) + " is no sum of two elements' products");
+    const int tile_k = extent(summed());
+    if (mma.interval < 0 || (mma.interval > 0 && tile_k == 0))
+      problem("interval", "an interval is bound before the program is");
+    else if (mma.interval > 0 && mma.interval % tile_k != 0 && tile_k % mma.interval != 0)
+      problem("interval", "intervals of " + std::to_string(mma.interval) +
+                              " are neither parts nor multiples of a tile of " +
+                              std::to_string(tile_k));
+    for (const sema::NodeId other : factors->others) {
+      const auto scale = group_scale(kernel, other, program_.axis(summed()).indices.front());
+      if (!scale)
+        return problem("product", "a factor of " + name(mma.out) + " is no tile and no scale");
+      if (tile_k > 0 && mma.interval == 0)
+        problem("interval", "the scales of " + name(mma.out) + " have no intervals");
+      const std::int64_t group = common_group({*scale});
+      if (mma.interval > 0 && group % mma.interval != 0)
+        problem("interval", "intervals of " + std::to_string(mma.interval) +
+                                " reach over groups of " + std::to_string(group));
     }
   }
 

@@ -121,7 +121,37 @@ class Parser {
     cursor_.expect("of");
     made.extent = layouts_.integer();
     if (cursor_.accept("by")) made.tile = cursor_.small_integer();
+    if (cursor_.accept("in")) made.segments = segments();
     program_.axes.push_back(std::move(made));
+  }
+
+  Segments segments() {
+    cursor_.expect("segments");
+    cursor_.expect("of");
+    Segments made{node()};
+    while (cursor_.accept(",")) {
+      const bool first = cursor_.accept("first");
+      if (first && cursor_.accept("rows")) {
+        made.first = tensor();
+      } else if (first) {
+        cursor_.expect("tiles");
+        made.first_tile = tensor();
+      } else {
+        cursor_.expect("stored");
+        cursor_.expect("at");
+        made.stored_at = tensor();
+      }
+    }
+    return made;
+  }
+
+  sema::TensorId tensor() {
+    const Token token = cursor_.peek();
+    const std::string name = cursor_.name();
+    const auto& tensors = program_.kernel->tensors;
+    for (std::size_t id = 0; id < tensors.size(); ++id)
+      if (tensors[id].name == name) return static_cast<sema::TensorId>(id);
+    cursor_.fail("`" + name + "` is no tensor of the kernel", token);
   }
 
   Distribution distribution() {
@@ -248,7 +278,7 @@ class Parser {
     } else if (cursor_.accept("reduce")) {
       made.node = reduce(values, held);
     } else if (cursor_.accept("mma")) {
-      made.node = mma();
+      made.node = mma(values, held);
     } else {
       cursor_.fail("`" + token.text + "` starts no statement");
     }
@@ -267,6 +297,7 @@ class Parser {
       cursor_.expect("mode");
       made.vector_mode = cursor_.small_integer();
     }
+    same(copy_suffix(program_, made));
     for (;;) {
       const bool holds = cursor_.accept("where");
       if (!holds && !cursor_.accept("unless")) return made;
@@ -293,7 +324,7 @@ class Parser {
     return made;
   }
 
-  Mma mma() {
+  Mma mma(const ValueText& values, const HeldValues& held) {
     Mma made;
     made.out = tile_name();
     cursor_.expect("+=");
@@ -302,6 +333,12 @@ class Parser {
     made.b = tile_name();
     cursor_.expect("over");
     made.over = find(axes_, "axis");
+    if (cursor_.accept("in") && !cursor_.accept("groups")) {
+      cursor_.expect("intervals");
+      cursor_.expect("of");
+      made.interval = cursor_.small_integer();
+    }
+    same(scales_text(program_, values, held, made));
     if (cursor_.accept("by")) made.atom = atom();
     return made;
   }
@@ -352,6 +389,7 @@ class Parser {
       made.parts = cursor_.small_integer();
       cursor_.expect("blocks");
     }
+    if (program_.axis(made.axis).segments) same("within segments");
     cursor_.expect("{");
     const Cursor::Nested nested(cursor_);
     held.enter(made);

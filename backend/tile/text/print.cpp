@@ -55,6 +55,17 @@ std::string tile_text(const Program& program, const Tile& tile) {
          (tile.threads ? " by " + distribution_text(program, *tile.threads) : "") + "\n";
 }
 
+std::string segments_text(const sema::Kernel& kernel, const Segments& segments) {
+  std::string text = " in segments of %" + std::to_string(segments.of);
+  const auto add = [&](const char* words, sema::TensorId tensor) {
+    if (tensor >= 0) text += words + kernel.tensor(tensor).name;
+  };
+  add(", first rows ", segments.first);
+  add(", first tiles ", segments.first_tile);
+  add(", stored at ", segments.stored_at);
+  return text;
+}
+
 class Printer {
  public:
   explicit Printer(const Program& program) : program_(program), values_(program), held_(program) {}
@@ -66,7 +77,8 @@ class Printer {
       for (const sema::IndexId index : axis.indices)
         indices += (indices.empty() ? "" : ",") + program_.kernel->index(index).name;
       text_ += "  axis " + axis.name + " = (" + indices + ") of " + axis.extent.to_string() +
-               (axis.tile > 0 ? " by " + std::to_string(axis.tile) : "") + "\n";
+               (axis.tile > 0 ? " by " + std::to_string(axis.tile) : "") +
+               (axis.segments ? segments_text(*program_.kernel, *axis.segments) : "") + "\n";
     }
     if (program_.part >= 0)
       text_ += "  part " + program_.kernel->index(program_.part).name + " of " +

@@ -36,6 +36,14 @@
 //     tile tile_A: f32 (m,k) in shared = %3 as (128,16):(1,128) stages 4
 //   for k in sequence step 16 by 2 blocks {
 //
+// and may have rows in segments, with tensors that launches before have computed, windows that
+// zeros surround, and scales, which multiply the sums of intervals:
+//
+//     axis t = (t) of T by 128 in segments of %7, first rows first_row
+//   for t in grid step 128 within segments {
+//   copy tile_X[m,k] <- X[m,k] with zeros around
+//   mma sum[m,n] += tile_A[m,k] * tile_B[n,k] over k in intervals of 128 times s[m,k / 128]
+//
 // `part p of 8` says that columns are split over the grid, `by 2 blocks` that a cluster shares a
 // loop. `by 4` of an axis, `step 4`, `threads` and `by 8 along mode 1` stand in bound programs
 // only. A `value` is a node of the kernel that tiles hold or that several nodes use.

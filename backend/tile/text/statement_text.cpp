@@ -1,5 +1,6 @@
 #include "backend/tile/text/statement_text.h"
 
+#include "backend/tile/products/factors.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
@@ -15,6 +16,35 @@ std::string value_line(const Program& program, const ValueText& values, sema::No
          values(id, HeldValues(program));
 }
 
+std::string copy_suffix(const Program& program, const Copy& copy) {
+  const Tile &to = program.tile(copy.dst), &from = program.tile(copy.src);
+  if (to.space == Space::global) {
+    for (const AxisId axis : to.axes)
+      if (const auto& segments = program.axis(axis).segments; segments && segments->stored_at >= 0)
+        return " at " + program.kernel->tensor(segments->stored_at).name + "[" +
+               program.axis(axis).name + "]";
+    return "";
+  }
+  const auto element = element_of(*program.kernel, to.value);
+  return element && element->selection == to.value && element->load == from.value
+             ? " with zeros around"
+             : "";
+}
+
+std::string scales_text(const Program& program, const ValueText& values, const HeldValues& held,
+                        const Mma& mma) {
+  const sema::Kernel& kernel = *program.kernel;
+  const auto a = element_of(kernel, program.tile(mma.a).value),
+             b = element_of(kernel, program.tile(mma.b).value);
+  const auto factors =
+      a && b ? factors_of(kernel, program.tile(mma.out).value, a->load, b->load) : std::nullopt;
+  std::string text;
+  if (!factors) return text;
+  for (const sema::NodeId other : factors->others)
+    text += (text.empty() ? " times " : ", ") + values(other, held);
+  return text;
+}
+
 std::string first_line(const Program& program, const ValueText& values, const HeldValues& held,
                        const Stmt& stmt) {
   return std::visit(
@@ -28,7 +58,8 @@ std::string first_line(const Program& program, const ValueText& values, const He
                                                                    : " whole" + tile;
             const std::string parts =
                 loop.parts > 1 ? " by " + std::to_string(loop.parts) + " blocks" : "";
-            return "for " + axis.name + walk + parts + " {";
+            return "for " + axis.name + walk + parts +
+                   (axis.segments ? " within segments {" : " {");
           },
           [&](const Copy& copy) {
             const bool plain = copy.vector == 1 && copy.vector_mode == 0;
@@ -36,6 +67,7 @@ std::string first_line(const Program& program, const ValueText& values, const He
             if (!plain)
               text += " by " + std::to_string(copy.vector) + " along mode " +
                       std::to_string(copy.vector_mode);
+            text += copy_suffix(program, copy);
             for (const Condition& each : copy.where)
               text += (each.holds ? " where " : " unless ") + program.tile(each.tile).name;
             return text;
@@ -55,9 +87,14 @@ std::string first_line(const Program& program, const ValueText& values, const He
                    program.axis(reduce.over).name + " of " + values(node.body, held) + rescales;
           },
           [&](const Mma& mma) {
+            const std::string scales = scales_text(program, values, held, mma);
+            const std::string intervals = mma.interval > 0
+                                              ? " in intervals of " + std::to_string(mma.interval)
+                                          : !scales.empty() ? " in groups"
+                                                            : "";
             return "mma " + values.tile(mma.out) + " += " + values.tile(mma.a) + " * " +
-                   values.tile(mma.b) + " over " + program.axis(mma.over).name +
-                   (mma.atom ? " by \"" + mma.atom->name + "\"" : "");
+                   values.tile(mma.b) + " over " + program.axis(mma.over).name + intervals +
+                   scales + (mma.atom ? " by \"" + mma.atom->name + "\"" : "");
           },
       },
       stmt.node);

@@ -175,6 +175,8 @@ ValueText::ValueText(const Program& program) : program_(program) {
   }
   for (const Tile& tile : program.tiles)
     if (tile.value >= 0) lines[static_cast<std::size_t>(tile.value)] = 1;
+  for (const Axis& axis : program.axes)
+    if (axis.segments) lines[static_cast<std::size_t>(axis.segments->of)] = 1;
   for (std::size_t n = 0; n < lines.size(); ++n)
     if (lines[n]) written_.push_back(static_cast<NodeId>(n));
 }

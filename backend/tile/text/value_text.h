@@ -21,8 +21,8 @@ class ValueText {
   // Returns what the node is; tiles stand for what they hold.
   std::string operator()(sema::NodeId node, const HeldValues& held) const;
 
-  // Returns the nodes that have a line of their own, in their order: those written as %6, and what
-  // tiles hold.
+  // Returns the nodes that have a line of their own, in their order: those written as %6, what
+  // tiles hold, and the segments of rows.
   const std::vector<sema::NodeId>& written() const { return written_; }
 
   // "tile_X[m,n]"

@@ -203,6 +203,13 @@ Computed NodeValues::function(ElementFunction f, ElementType operands, ElementTy
   return in_field() ? on_field(f, v) : on_reals(f, type, v);
 }
 
+Computed NodeValues::product(const std::vector<NodeId>& factors, ElementType type) {
+  Computed made = converted(value(factors.at(0)), node(factors[0]).type, type);
+  for (std::size_t i = 1; i < factors.size(); ++i)
+    made = multiplied(made, converted(value(factors[i]), node(factors[i]).type, type), type);
+  return made;
+}
+
 Computed NodeValues::rescaled(const Computed& sum, const Computed& before, const Computed& after,
                               ElementType type) const {
   const auto of = [&](ElementFunction f, const std::vector<Computed>& v) {

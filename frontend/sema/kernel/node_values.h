@@ -56,6 +56,11 @@ class NodeValues {
   Computed added(const Computed& a, const Computed& b, ElementType type) const {
     return function(ElementFunction::add, type, type, {a, b});
   }
+  // Returns the product of the values of nodes, each converted to this type.
+  Computed product(const std::vector<NodeId>& factors, ElementType type);
+  Computed multiplied(const Computed& a, const Computed& b, ElementType type) const {
+    return function(ElementFunction::mul, type, type, {a, b});
+  }
   // Returns sum * exp(before - after), of floats of this type.
   Computed rescaled(const Computed& sum, const Computed& before, const Computed& after,
                     ElementType type) const;

@@ -326,22 +326,39 @@ TEST_CASE("programs of products give what the reference gives") {
 
 TEST_CASE("what is no product of two tiles says why") {
   const auto reason = [](const std::string& script) {
-    const auto kernels = kernels_in("script.lay", script);
-    const auto plan = plan::make_plan(kernels.at(0));
-    for (const plan::Variant& variant : plan.variants) {
-      const auto made = plan::formed_product(plan, variant);
-      if (made && std::holds_alternative<tile::NotTiled>(*made))
-        return std::get<tile::NotTiled>(*made).reason;
-    }
-    return std::string("none");
+    const auto kernel = kernels_in("script.lay", script).at(0);
+    const auto node = [&](const auto& is) {
+      for (std::size_t id = 0; id < kernel->nodes.size(); ++id)
+        if (is(kernel->nodes[id].what)) return static_cast<sema::NodeId>(id);
+      return -1;
+    };
+    const auto load_of = [&](const std::string& name) {
+      return node([&](const auto& what) {
+        const auto* load = std::get_if<sema::Load>(&what);
+        return load && kernel->tensor(load->tensor).name == name;
+      });
+    };
+    const auto index = [&](const std::string& name) {
+      for (std::size_t id = 0; id < kernel->indices.size(); ++id)
+        if (kernel->indices[id].name == name) return static_cast<sema::IndexId>(id);
+      return -1;
+    };
+    const sema::NodeId sum =
+        node([](const auto& what) { return std::holds_alternative<sema::Reduce>(what); });
+    const auto made = tile::form_product(
+        kernel, {sum, index("m"), index("n"), index("k"), {}, load_of("A"), load_of("B")});
+    const auto* no = std::get_if<tile::NotTiled>(&made);
+    return no ? no->reason : std::string("none");
   };
-  CHECK(reason("kernel scaled<M, N, K>(A: e4m3 (M,K*128), B: e4m3 (N,K*128), s: f32 (M,K))\n"
-               "    -> C: f32 (M,N)\n"
-               "{ C[m,n] = sum[k](A[m,k] * B[n,k] * s[m,k // 128]) }") ==
+  const std::string head =
+      "kernel f<M, N, K>(A: f32 (M,K), B: f32 (N,K), s: f32 (M,K), e: s32 M)"
+      " -> C: f32 (M,N)\n";
+  CHECK(reason(head + "{ C[m,n] = sum[k](A[m,k] * exp(B[n,k])) }") ==
         "its sum is not of products of two elements of tensors");
-  CHECK(reason("kernel grouped<T, N, K, E>(X: bf16 (T,K), expert: s32 T, W: bf16 (E,N,K))\n"
-               "    -> Y: bf16 (T,N)\n"
-               "{ Y[t,n] = sum[k](X[t,k] * W[expert[t],n,k]) }") ==
+  CHECK(reason(head + "{ C[m,n] = sum[k](A[m,k] * B[n,k] * s[m,k]) }") ==
+        "a factor beside the two elements differs within every group of its sum");
+  CHECK(reason(head + "{ C[m,n] = sum[k](A[m,k] * B[n,k] * s[m,k // 4]) }") == "none");
+  CHECK(reason(head + "where N >= M\n{ C[m,n] = sum[k](A[m,k] * B[(n + m) % N,k]) }") ==
         "its rows select the part of an operand that they meet");
 }
 

@@ -18,7 +18,7 @@
 #include "frontend/algebra/integers/int.h"
 #include "frontend/sema/kernel/kernel.h"
 
-namespace lay::plan {
+namespace lay::tile {
 
 // A factor that depends on k through quotients of it alone, at least one.
 struct GroupScale {
@@ -45,4 +45,4 @@ std::int64_t constant_run(const sema::Kernel& kernel, sema::NodeId value, sema::
 // Returns the greatest number that divides all groups whose size is a number; 0 where none is.
 std::int64_t common_group(const std::vector<GroupScale>& scales);
 
-}  // namespace lay::plan
+}  // namespace lay::tile

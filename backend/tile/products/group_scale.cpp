@@ -1,11 +1,11 @@
-#include "backend/plan/scales/group_scale.h"
+#include "backend/tile/products/group_scale.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "frontend/sema/kernel/kernel_walk.h"
 
-namespace lay::plan {
+namespace lay::tile {
 
 using namespace sema;
 
@@ -83,4 +83,4 @@ std::int64_t common_group(const std::vector<GroupScale>& scales) {
   return common;
 }
 
-}  // namespace lay::plan
+}  // namespace lay::tile

@@ -1,4 +1,4 @@
-#include "backend/tile/verify_elementwise.h"
+#include "backend/tile/rules/verify_elementwise.h"
 
 #include <algorithm>
 
