@@ -76,8 +76,12 @@ class Interpreter {
   sema::KernelResult run(const sema::KernelCall& asked) {
     for (part_ = 0; part_ < program_.parts; ++part_) {
       if (program_.part >= 0) values_.set(program_.part, part_);
-      // Groups of rows have each tile once, so any order gives the same.
-      const bool by_layout = program_.grid && std::holds_alternative<Layout>(program_.grid->order);
+      // Groups of rows have each tile once, so any order gives the same. Tiles of segments are
+      // numbered by where segments begin, which is in memory.
+      const bool by_layout =
+          program_.grid && std::holds_alternative<Layout>(program_.grid->order) &&
+          std::ranges::none_of(program_.axes,
+                               [](const Axis& axis) { return axis.segments.has_value(); });
       by_layout ? walk_grid() : block(program_.body);
     }
     sema::KernelResult result;
