@@ -123,7 +123,8 @@ struct Tile {
   sema::NodeId value = -1;  // the node whose values it holds: a load for a copy from global memory
   int assignment = -1;      // of an output in global memory: in Kernel::assignments
   std::optional<SharedTile> shared = {};  // of a tile in shared memory, once bound
-  // Of a tile in registers whose elements other threads have than those of the program say.
+  // Of a tile in registers whose elements other threads have than those of the program say; of one
+  // in shared memory, the threads that copy it there asynchronously (cp.async).
   std::optional<Distribution> threads = {};
 
   friend bool operator==(const Tile&, const Tile&) = default;
@@ -193,7 +194,7 @@ struct Mma {
   AxisId over = -1;
   std::optional<sema::Atom> atom;  // that multiplies; bound
   // Coordinates of an interval, from each multiple of it on: a multiple or a part of the axis'
-  // tile; 0: none. Bound.
+  // tile; 0: none. Bound. An atom adds up those of an interval by itself, in its own type.
   int interval = 0;
 
   friend bool operator==(const Mma&, const Mma&) = default;

@@ -27,8 +27,7 @@ using sema::NodeId;
 namespace {
 
 // Limits of every GPU.
-constexpr int most_threads = 1024;  // of a block
-constexpr int most_blocks = 16;     // of a cluster
+constexpr int most_threads = 1024, most_blocks = 16;  // of a block, of a cluster
 
 std::string quoted(const std::string& name) {
   return "`" + name + "`";
@@ -164,7 +163,8 @@ class Verifier {
     }
     if (each.shared && each.space != Space::shared)
       problem("tile-space", name + " lies in shared memory by its layout only");
-    if (each.threads && (each.space != Space::registers || !through_shared_))
+    const bool is_copied = each.space == Space::shared && program_.is_product();
+    if (each.threads && !is_copied && (each.space != Space::registers || !through_shared_))
       problem("tile-space", name + " has threads of its own, and they hold no registers of it");
     if (each.space != Space::global) {
       if (each.assignment >= 0)
@@ -328,9 +328,9 @@ class Verifier {
   void store(const Copy& copy) {
     inside_loops(copy.dst);
     // Outputs that are stored together may have one value.
-    const bool is_there = through_shared_ ? writes_[static_cast<std::size_t>(copy.src)] > 0
-                                          : held_.tile_of(tile(copy.src).value) == copy.src;
-    if (!is_there) problem("read", name(copy.src) + " is stored and not written before");
+    const bool was_written = writes_[static_cast<std::size_t>(copy.src)] > 0;
+    if (!(through_shared_ ? was_written : held_.tile_of(tile(copy.src).value) == copy.src))
+      problem("read", name(copy.src) + " is stored and not written before");
     nearby(copy.src);
     const int assignment = tile(copy.dst).assignment;
     if (assignment < 0) return problem("copy-space", name(copy.dst) + " is no output");
@@ -345,7 +345,7 @@ class Verifier {
 
   // Threads compute and store what they hold themselves, in registers.
   void nearby(TileId id) {
-    const bool elsewhere = tile(id).threads && !by_readers_;
+    const bool elsewhere = tile(id).threads && tile(id).space == Space::registers && !by_readers_;
     if (elsewhere || (elementwise_ && tile(id).space == Space::shared))
       problem("read", name(id) + " is read where other threads have its elements");
   }
@@ -459,7 +459,7 @@ class Verifier {
                              name(mma.b));
     reads(node.body);
     rescaled(mma.out, node.body);
-    if (mma.atom && !program_.warpgroups)
+    if (mma.atom && !program_.is_bound())
       problem("product", "an instruction is bound before the program is");
   }
 

@@ -1,37 +1,14 @@
 #include "backend/plan/simt/bind_simt.h"
 
-#include <array>
-
 #include "backend/plan/copies.h"
 #include "backend/plan/simt/simt.h"
+#include "backend/plan/tiles/product_threads.h"
 #include "backend/tile/products/product.h"
-#include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::plan {
 
 namespace {
-
-// A layout onto (outer, k) as one onto two axes of a program:
-//   ((2,64),(4,1)):((4@1,1@0),(1@1,64@0))     of B, on columns n = axis 1 and k = axis 2, is
-//   ((2,64),(4,1)):((4@2,1@1),(1@2,64@1))
-Layout onto(const Layout& layout, const std::array<tile::AxisId, 2>& axes) {
-  return Layout(layout.shape, transform(layout.stride, [&](const Tuple& stride) {
-                  if (!stride.is_basis()) return stride;
-                  return Tuple::basis(stride.value(),
-                                      {axes.at(static_cast<std::size_t>(stride.path()[0]))});
-                }));
-}
-
-// The threads of all slices, one behind the other: (thread of a slice, slice). Slice s begins at
-// element s * tile k / slices of a tile of k: of 16 elements two slices begin at 0 and 8, 2:8@2.
-Layout sums_of(const SimtGemm& gemm, tile::AxisId k) {
-  const Layout& of_slice = gemm.accumulators;
-  if (gemm.groups[2] == 1) return of_slice;
-  const Tuple step = Tuple::basis(gemm.tile[2] / gemm.groups[2], {k});
-  return Layout(tuple(tuple(of_slice.shape[0], gemm.groups[2]), of_slice.shape[1]),
-                tuple(tuple(of_slice.stride[0], step), of_slice.stride[1]));
-}
 
 tile::BoundOperand operand_of(const sema::Kernel& kernel, const SimtGemm& gemm,
                               const OperandCopy& copy, tile::AxisId outer, tile::AxisId k) {
@@ -48,7 +25,7 @@ tile::BoundOperand operand_of(const sema::Kernel& kernel, const SimtGemm& gemm,
   }
   // The elements of an access are a thread's first values, side by side in memory.
   made.threads =
-      tile::Distribution{onto(copy.threads, {outer, k}), copy.vector, copy.along_k ? k : outer};
+      tile::Distribution{onto_axes(copy.threads, outer, k), copy.vector, copy.along_k ? k : outer};
   made.vector = copy.vector;
   made.vector_mode = copy.vector_mode;
   made.store_vector = shared_store_vector(kernel, gemm, copy);
@@ -59,17 +36,12 @@ tile::BoundOperand operand_of(const sema::Kernel& kernel, const SimtGemm& gemm,
 // accumulator_layout made them:
 //   (((2,8,2),(2,2)),((4,2),(4,1))):...     lanes (2,8,2), groups (2,2), lane tile (4,4)
 void read_threads(const tile::Distribution& threads, int slices, SimtGemm& gemm) {
-  const Layout& all = threads.layout;
-  // One slice has no mode of its own.
-  const bool several = slices > 1;
-  const Layout of_slice(several ? all.shape[0][0] : all.shape[0],
-                        several ? all.stride[0][0] : all.stride[0]);
-  gemm.accumulators =
-      Layout(tuple(of_slice.shape, all.shape[1]), tuple(of_slice.stride, all.stride[1]));
+  gemm.accumulators = without_slices(threads.layout, slices);
+  const Layout of_slice = gemm.accumulators[0], values = gemm.accumulators[1];
   // Extents are literals: the planner lists every coordinate of a layout.
   const auto number = [](const Tuple& extent) { return static_cast<int>(extent.value().value()); };
   gemm.groups = {number(of_slice.shape[1][0]), number(of_slice.shape[1][1]), slices, 1};
-  gemm.lane_tile = {number(all.shape[1][0][0]), number(all.shape[1][1][0]), 1};
+  gemm.lane_tile = {number(values.shape[0][0]), number(values.shape[1][0]), 1};
   // Lanes count lane tiles, threads count elements: 4@0 of a lane tile of 4 rows is 1@0.
   gemm.lanes =
       Layout(of_slice.shape[0], transform(of_slice.stride[0], [&](const Tuple& stride) {
@@ -97,11 +69,7 @@ OperandCopy copy_of(const tile::Program& product, const tile::ProductParts::Oper
   copy.vector_mode = operand.load->vector_mode;
   copy.along_k = threads.along != outer;
   copy.vector = operand.load->vector;
-  copy.threads =
-      Layout(threads.layout.shape, transform(threads.layout.stride, [&](const Tuple& stride) {
-               if (!stride.is_basis()) return stride;
-               return Tuple::basis(stride.value(), {stride.path()[0] == outer ? 0 : 1});
-             }));
+  copy.threads = from_axes(threads.layout, outer);
   return copy;
 }
 
@@ -111,7 +79,7 @@ tile::Program bind_simt(const sema::KernelPtr& kernel, const SimtGemm& gemm) {
   const auto k = static_cast<tile::AxisId>(2 + gemm.batch.size());
   tile::BoundProduct how;
   how.tile = gemm.tile;
-  how.threads = {sums_of(gemm, k), 1, -1};
+  how.threads = {with_slices(gemm.accumulators, gemm.groups[2], gemm.tile[2], k), 1, -1};
   how.grid = {gemm.order, gemm.threads() + (gemm.ring() ? gemm.producer_threads() : 0)};
   // Blocks take one tile each, so that no number of SMs is said.
   if (gemm.ring()) how.warpgroups = tile::Warpgroups{gemm.threads() / 128, gemm.registers, 0};
@@ -160,7 +128,8 @@ SimtGemm simt_of(const tile::Program& product) {
 
 std::optional<SimtGemm> simt_of(const Variant& variant) {
   const auto* program = std::get_if<tile::Program>(&variant.how);
-  return program && program->is_product() ? std::optional(simt_of(*program)) : std::nullopt;
+  const bool by_cores = program && program->is_product() && !tile::parts_of(*program).mma->atom;
+  return by_cores ? std::optional(simt_of(*program)) : std::nullopt;
 }
 
 }  // namespace lay::plan

@@ -59,7 +59,7 @@ class ProductMaker {
     const TileId a = operand(product_.a, 0, step), b = operand(product_.b, 1, step);
     const TileId sum = add_tile({"sum", kernel().node(product_.sum).type, axes_of(product_.sum),
                                  Space::registers, product_.sum, -1});
-    step.push_back({Mma{sum, a, b, k, {}}});
+    step.push_back({how_ ? Mma{sum, a, b, k, how_->atom, how_->interval} : Mma{sum, a, b, k, {}}});
     Block body{{For{k, Walk::sequence, std::move(step), product_.parts}}};
     outputs(sum, body);
     for (AxisId axis = k; axis-- > 0;) body = {{For{axis, Walk::grid, std::move(body)}}};
@@ -102,7 +102,7 @@ class ProductMaker {
     return static_cast<TileId>(made_.tiles.size()) - 1;
   }
 
-  // Returns the tile in shared memory that is multiplied.
+  // Returns the tile that is multiplied.
   TileId operand(NodeId load, std::size_t side, Block& step) {
     const sema::Tensor& tensor = kernel().loaded(load);
     const auto axes = axes_of(load);
@@ -118,11 +118,14 @@ class ProductMaker {
     }
     const BoundOperand& how = how_->operands[side];
     Tile& shared = made_.tiles[static_cast<std::size_t>(to)];
-    shared.value = factor(load);
-    shared.element = kernel().node(product_.sum).type;
+    if (!how_->atom) {
+      shared.value = factor(load);
+      shared.element = kernel().node(product_.sum).type;
+    }
     shared.shared = how.shared;
+    if (how.async) shared.threads = how.threads;
     const bool is_converted = shared.value != load || shared.element != tensor.element;
-    if (how.threads) {
+    if (how.threads && !how.async) {
       copy.dst = add_tile({tensor.name + "_next",
                            tensor.element,
                            axes,
@@ -137,15 +140,25 @@ class ProductMaker {
       // Shared memory is accessed along its first mode, the outer one.
       step.push_back(is_converted ? Stmt{Map{to}} : Stmt{Copy{to, copy.dst, how.store_vector, 0}});
     } else {
+      copy.vector = how.vector;
+      copy.vector_mode = how.vector_mode;
       step.push_back({copy});
     }
-    return to;
+    return how.fragment ? fragment(load, to, how, step) : to;
   }
 
   // The factor of the product that is the load under casts.
   NodeId factor(NodeId load) const {
     const Factors factors = *factors_of(kernel(), product_.sum, product_.a, product_.b);
     return load == product_.a ? factors.a : factors.b;
+  }
+
+  TileId fragment(NodeId load, TileId shared, const BoundOperand& how, Block& step) {
+    Tile held{"fragment_" + kernel().loaded(load).name, *how.fragment, made_.tile(shared).axes};
+    held.value = how.converted ? factor(load) : made_.tile(shared).value;
+    const TileId to = add_tile(std::move(held));
+    step.push_back(how.converted ? Stmt{Map{to}} : Stmt{Copy{to, shared}});
+    return to;
   }
 
   // All outputs are computed before one is stored: they may read what another one replaces.
@@ -212,15 +225,24 @@ ProductParts parts_of(const Program& product) {
   });
   for (const std::size_t side : {0U, 1U}) {
     ProductParts::Operand& operand = parts.operands[side];
-    operand.shared = side == 0 ? parts.mma->a : parts.mma->b;
-    const NodeId load = element_of(*product.kernel, product.tile(operand.shared).value)->load;
+    const TileId multiplied = operand.shared = side == 0 ? parts.mma->a : parts.mma->b;
+    const auto load_of = [&](TileId tile) {
+      const auto element = element_of(*product.kernel, product.tile(tile).value);
+      return element ? element->load : -1;
+    };
+    const NodeId load = load_of(multiplied);
     for (const Stmt* stmt : steps) {
       const auto* copy = std::get_if<Copy>(&stmt->node);
-      if (copy && product.tile(copy->src).space == Space::global &&
-          product.tile(copy->src).value == load)
-        operand.load = copy;
       const TileId to = copy ? copy->dst : std::get<Map>(stmt->node).out;
-      if (to == operand.shared && !(operand.load && operand.load->dst == to)) operand.put = stmt;
+      const bool is_load = copy && product.tile(copy->src).space == Space::global;
+      if (load_of(to) != load) continue;
+      if (is_load) operand.load = copy;
+      if (product.tile(to).space == Space::shared) {
+        operand.shared = to;
+        if (!is_load) operand.put = stmt;
+      } else if (to == multiplied && !is_load) {
+        operand.read = stmt;
+      }
     }
   }
   return parts;

@@ -39,6 +39,15 @@
 //         copy tile_A[m,k] <- A_next[m,k]                   or map tile_A[m,k] = f32(A_next[m,k])
 //         copy tile_B[n,k] <- B[n,k]                        by TMA, into one of the stages
 //
+// An atom multiplies elements as memory has them. It reads them from shared memory, or the threads
+// that multiply read fragments of them first, and convert what the atom has as another type:
+//
+//         copy tile_A[m,k] <- A[m,k] by 8 along mode 1      by threads of its own (cp.async)
+//         copy tile_B[n,k] <- B[n,k] by 16 along mode 1
+//         copy fragment_A[m,k] <- tile_A[m,k]               as the atom's layout says
+//         map fragment_B[n,k] = bf16(tile_B[n,k])
+//         mma sum[m,n] += fragment_A[m,k] * fragment_B[n,k] over k by "..." in intervals of 128
+//
 // Threads that differ in k only are slices: each adds the products of its part of every tile of k,
 // and the sums of the slices are added up in their order.
 //
@@ -78,10 +87,14 @@ std::variant<Program, NotTiled> form_product(const sema::KernelPtr& kernel, cons
 
 // How an operand gets to the threads that multiply it.
 struct BoundOperand {
-  SharedTile shared;                         // of the factor, as the sum's type
+  SharedTile shared;  // of the factor, as the sum's type; under an atom of the load, as it is
   std::optional<Distribution> threads = {};  // that read it; none where TMA copies it
-  int vector_mode = 0, vector = 1;           // of an access to global memory
-  int store_vector = 1;                      // elements of an access that stores to shared memory
+  bool async = false;  // they copy it to shared memory by cp.async; else through registers
+  // The type of fragments in registers; none where shared memory is what is multiplied.
+  std::optional<ElementType> fragment = {};
+  bool converted = false;           // fragments hold the factor, not what is loaded
+  int vector_mode = 0, vector = 1;  // of an access to global memory
+  int store_vector = 1;             // elements of an access that stores to shared memory
 };
 struct BoundOutput {
   int vector_mode = 0, vector = 1;
@@ -93,6 +106,8 @@ struct BoundProduct {
   Distribution threads;       // (thread, value) -> the sums of a tile, and the slice's first k
   Grid grid;
   std::optional<Warpgroups> warpgroups;  // where a producer fills the stages
+  std::optional<sema::Atom> atom;        // that multiplies
+  int interval = 0;                      // of k (Mma::interval)
   int blocks_per_sm = 1;
   std::array<BoundOperand, 2> operands;
   std::vector<BoundOutput> outputs;  // by assignment
@@ -107,7 +122,8 @@ struct ProductParts {
   struct Operand {
     const Copy* load = nullptr;  // from global memory
     const Stmt* put = nullptr;   // into shared memory, where `load` does not go there
-    TileId shared = -1;          // the tile that is multiplied
+    const Stmt* read = nullptr;  // into registers, where fragments are multiplied
+    TileId shared = -1;          // the tile in shared memory
   };
   const For* sums = nullptr;  // the loop over k
   const Mma* mma = nullptr;

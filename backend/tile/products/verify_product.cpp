@@ -117,6 +117,7 @@ class ProductVerifier {
         problem("axis-tile",
                 "a tile has several coordinates of the batch `" + program_.axis(axis).name + "`");
     sums();
+    if (problems_.empty()) product();
     for (const AxisId outer : {row_axis, column_axis}) operand(outer);
     if (problems_.empty()) stages();
     for (const Copy* store : parts_.stores) output(*store);
@@ -188,6 +189,55 @@ class ProductVerifier {
         "the threads");
   }
 
+  // Instructions and fragments.
+  void product() {
+    const Mma& mma = *parts_.mma;
+    if (!mma.atom) {
+      if (mma.interval > 0) problem("interval", "there are intervals, and no instruction");
+      for (const ProductParts::Operand& way : parts_.operands)
+        if (way.read) problem("fragment", name(way.shared) + " has fragments of no instruction");
+      return;
+    }
+    const sema::Atom& atom = *mma.atom;
+    const int part = extent(summed()) / slices_of(program_);
+    if (extent(row_axis) % atom.shape[0] != 0 || extent(column_axis) % atom.shape[1] != 0 ||
+        part % atom.shape[2] != 0)
+      problem("product", "a tile is not whole instructions " + atom.name);
+    if (!holds_sums(atom))
+      problem("threads", "the threads do not hold the sums as " + atom.name + " does");
+    if (mma.interval % atom.shape[2] != 0)
+      problem("interval", "intervals of " + std::to_string(mma.interval) +
+                              " are not whole instructions " + atom.name);
+    for (const std::size_t side : {0U, 1U}) {
+      const bool is_shared = side == 0 ? atom.a_shared : atom.b_shared;
+      const TileId multiplied = side == 0 ? mma.a : mma.b;
+      const ElementType type = side == 0 ? atom.a_type : atom.b_type;
+      if (is_shared != !parts_.operands[side].read || tile(multiplied).element != type)
+        problem("fragment", name(multiplied) + " is not what " + atom.name + " multiplies");
+    }
+  }
+
+  // The first threads and values are those of the instruction.
+  bool holds_sums(const sema::Atom& atom) const {
+    const Layout& all = program_.threads->layout;
+    const auto rows = static_cast<std::int64_t>(atom.shape[0]);
+    const auto numbers = values(Layout(all.shape, transform(all.stride, [&](const Tuple& stride) {
+                                         if (!stride.is_basis()) return stride;
+                                         const AxisId axis = stride.path()[0];
+                                         return Tuple(axis == row_axis      ? stride.value()
+                                                      : axis == column_axis ? stride.value() * rows
+                                                                            : Int(0));
+                                       })));
+    const auto of_atom = values(atom.c);
+    const auto threads = static_cast<std::size_t>(program_.threads->threads()),
+               count = static_cast<std::size_t>(atom.count());
+    for (std::size_t i = 0; i < of_atom.size(); ++i) {
+      const std::size_t at = i % count + i / count * threads;
+      if (threads < count || at >= numbers.size() || numbers[at] != of_atom[i]) return false;
+    }
+    return true;
+  }
+
   void operand(AxisId outer) {
     const ProductParts::Operand& way = parts_.operands[static_cast<std::size_t>(outer)];
     if (!way.load) return problem("read", name(way.shared) + " is not read from memory");
@@ -197,7 +247,8 @@ class ProductVerifier {
     places(way.shared, outer);
     if (shared.shared->by_tma()) return boxes(way, outer);
     const Tile& next = tile(way.load->dst);
-    if (!next.threads || !way.put)
+    const bool is_async = way.load->dst == way.shared;
+    if (!next.threads || is_async == (way.put != nullptr))
       return problem("threads", name(way.shared) + " is stored by no threads");
     const Layout& layout = next.threads->layout;
     const bool fits = layout.is_known() && layout.rank() == 2 &&
@@ -211,6 +262,7 @@ class ProductVerifier {
       problem("threads", what + " are more than the " + std::to_string(readers) + " that read");
     covers_once(layout, box({{outer, extent(outer)}, {summed(), extent(summed())}}), what);
     access(*way.load, *next.threads);
+    if (is_async) return async(*way.load, outer);
     if (const auto* put = std::get_if<Copy>(&way.put->node)) {
       const bool whole = put->vector >= 1 && next.threads->vector % put->vector == 0;
       if (!whole || put->vector_mode != 0 || (put->vector > 1 && next.threads->along != outer))
@@ -235,6 +287,27 @@ class ProductVerifier {
       problem("access", name(copy.dst) + " has no " + std::to_string(copy.vector) +
                             " elements side by side along mode " +
                             std::to_string(copy.vector_mode));
+  }
+
+  void async(const Copy& copy, AxisId outer) {
+    const Tile& shared = tile(copy.dst);
+    const int bytes = copy.vector * bits(shared.element) / 8;
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+      return problem("access", name(copy.dst) + " is copied asynchronously by " +
+                                   std::to_string(bytes) + " bytes");
+    // Places are listed along the outer index first.
+    const auto offsets = values(shared.shared->layout);
+    const auto rows = static_cast<std::size_t>(extent(outer)),
+               vector = static_cast<std::size_t>(copy.vector);
+    const bool along_outer = shared.threads->along == outer;
+    const std::size_t step = along_outer ? 1 : rows;
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      const std::size_t at = (along_outer ? i % rows : i / rows) % vector;
+      if (offsets[i] != offsets[i - at * step] + static_cast<std::int64_t>(at))
+        return problem("access", name(copy.dst) + " does not keep the " +
+                                     std::to_string(copy.vector) +
+                                     " elements of an access together");
+    }
   }
 
   // No two elements have one place.
@@ -269,7 +342,8 @@ class ProductVerifier {
       stages = shared.shared->stages;
       bytes += stages * staged_bytes(shared.shared->layout, shared.element);
     }
-    if (stages < 2 || (stages > 2) != program_.warpgroups.has_value())
+    const bool by_any = parts_.mma->atom.has_value();
+    if (stages < 2 || (!by_any && (stages > 2) != program_.warpgroups.has_value()))
       problem("stages", std::to_string(stages) + " stages are filled by " +
                             (program_.warpgroups ? "a producer" : "no producer"));
     if (bytes > bytes_of_block)

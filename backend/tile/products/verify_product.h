@@ -9,7 +9,11 @@
 // read an operand cover its tile once, and have the elements of an access side by side. A tile in
 // shared memory has a place for each of its elements, and no place twice; both have as many stages,
 // which fit in shared memory. Two stages are filled by the threads that multiply, more by a
-// producer warpgroup, which alone may use TMA.
+// producer warpgroup, which alone may use TMA, or for an atom.
+//
+// Where an atom multiplies, the threads hold the sums as it does, a tile is whole atoms, and an
+// interval a multiple or a part of the tile of k. What the atom takes in registers are fragments of
+// its type. Threads that copy asynchronously do so by 4, 8 or 16 bytes, which lie side by side.
 #pragma once
 
 #include <vector>

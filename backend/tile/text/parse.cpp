@@ -18,8 +18,8 @@ using notation::TokenKind;
 
 class Parser {
  public:
-  Parser(std::string_view text, sema::KernelPtr kernel)
-      : cursor_(notation::lex(text)), layouts_(cursor_) {
+  Parser(std::string_view text, sema::KernelPtr kernel, const std::vector<sema::Atom>& atoms)
+      : cursor_(notation::lex(text)), layouts_(cursor_), atoms_(atoms) {
     for (const sema::Dim& dim : kernel->dims) layouts_.sizes.emplace(dim.name, dim.symbol);
     program_.kernel = std::move(kernel);
     name_indices();
@@ -343,10 +343,12 @@ class Parser {
     return made;
   }
 
-  // "sm90.wgmma(n = 128, ab = f16, acc = f32)"
+  // "sm90.wgmma(n = 128, ab = f16, acc = f32)", or the name of one of `atoms_`
   sema::Atom atom() {
     const Token token = cursor_.peek();
     const std::string text = cursor_.string();
+    for (const sema::Atom& each : atoms_)
+      if (each.name == text) return each;
     const auto dot = text.find('.');
     if (dot == std::string::npos) cursor_.fail("expected a library and its record", token);
     Cursor record(notation::lex(std::string_view(text).substr(dot + 1)));
@@ -400,6 +402,7 @@ class Parser {
 
   Cursor cursor_;
   LayoutParser layouts_;
+  const std::vector<sema::Atom>& atoms_;
   Program program_;
   std::map<std::string, sema::IndexId> indices_;
   std::map<std::string, AxisId> axes_;
@@ -408,8 +411,8 @@ class Parser {
 
 }  // namespace
 
-Program parse(std::string_view text, sema::KernelPtr kernel) {
-  return Parser(text, std::move(kernel)).run();
+Program parse(std::string_view text, sema::KernelPtr kernel, const std::vector<sema::Atom>& atoms) {
+  return Parser(text, std::move(kernel), atoms).run();
 }
 
 }  // namespace lay::tile

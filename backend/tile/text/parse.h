@@ -6,13 +6,16 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "backend/notation/cursor.h"
 #include "backend/tile/program.h"
 
 namespace lay::tile {
 
-// Parses a program or throws notation::ParseError; only the verifier tells if it makes sense.
-Program parse(std::string_view text, sema::KernelPtr kernel);
+// Parses a program or throws notation::ParseError; only the verifier tells if it makes sense. An
+// instruction is one of `atoms`, those that a script defines, or one of the library.
+Program parse(std::string_view text, sema::KernelPtr kernel,
+              const std::vector<sema::Atom>& atoms = {});
 
 }  // namespace lay::tile
