@@ -304,12 +304,12 @@ class GemmPlanner {
 
   void add(TensorSchedule schedule, const std::string& target, Width width) {
     if (width == Width::elements && !has_own_name(schedule)) schedule.name += "_any";
-    auto made = tensor_variant(target, kernel_, form_, schedule, width, target_, facts_,
+    auto made = tensor_variant(target, plan_.kernel, form_, schedule, width, target_, facts_,
                                problems_of(schedule));
     if (!made) return;
     note_conflicts(*made, schedule, [&](const TensorSchedule& free) {
       std::vector<Problem> ignored;
-      return tensor_variant(target, kernel_, form_, free, width, target_, facts_, ignored);
+      return tensor_variant(target, plan_.kernel, form_, free, width, target_, facts_, ignored);
     });
     plan_.variants.push_back(std::move(*made));
   }

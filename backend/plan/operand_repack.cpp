@@ -359,7 +359,7 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
   if (fresh) found->second = copies_variant(maker.copies(), bytes, target, facts, problems);
   std::optional<Variant> copies = found->second;
   if (!copies) return std::nullopt;
-  auto made = tensor_variant("sm90", *maker.main(), form, schedule, width, target, facts, problems);
+  auto made = tensor_variant("sm90", maker.main(), form, schedule, width, target, facts, problems);
   if (!made) return std::nullopt;
   std::string suffix = "_repack";
   for (const sema::TensorId id : maker.copied()) suffix += "_" + tensor_of(kernel, id).name;

@@ -13,6 +13,7 @@
 #include "backend/plan/permute/print_permute.h"
 #include "backend/plan/scales/print_scales.h"
 #include "backend/plan/simt/bind_simt.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/text.h"
 #include "backend/plan/tiles/print_chained.h"
 #include "backend/tile/held_values.h"
@@ -398,7 +399,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   const bool is_chained = program && program->is_chain();
   const std::string target = is_chained                                      ? "sm90"
                              : std::holds_alternative<Sm90Gemm>(variant.how) ? "sm90"
-                             : std::holds_alternative<Sm80Gemm>(variant.how) ? "sm80"
+                             : sm80_of(variant)                              ? "sm80"
                                                                              : "simt";
   lines.push_back("// variant " + variant.name);
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
@@ -427,10 +428,6 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   const std::size_t entries = lines.size();
   std::visit(overloaded{
                  [&](const Copies& how) { copies_lines(kernel, how, variant.access_bytes, lines); },
-                 [&](const Sm80Gemm& how) {
-                   gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
-                              operand_names(plan, variant, how), how, lines);
-                 },
                  [&](const Sm90Gemm& how) {
                    gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
                               operand_names(plan, variant, how), how, lines);
@@ -440,6 +437,11 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                  },
                  [&](const tile::Program& how) {
                    if (how.is_chain()) return chained_lines(how, lines);
+                   if (is_sm80(how)) {
+                     const Sm80Gemm gemm = sm80_of(how);
+                     return gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
+                                       operand_names(plan, variant, gemm), gemm, lines);
+                   }
                    if (how.is_product()) {
                      const SimtGemm gemm = simt_of(how);
                      return gemm_lines(kernel, operand_names(plan, variant, gemm), gemm, lines);
@@ -485,7 +487,7 @@ std::set<std::string> use_lines(const Plan& plan) {
     if (sema::stdlib_text(library)) lines.insert("use " + library);
   };
   for (const Variant& variant : plan.variants) {
-    if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how)) add(*gemm);
+    if (const auto gemm = sm80_of(variant)) add(*gemm);
     if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how)) add(*gemm);
   }
   return lines;

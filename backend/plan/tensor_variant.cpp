@@ -2,6 +2,7 @@
 
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/predict.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm80/sm80.h"
 #include "backend/plan/sm90/sm90.h"
 
@@ -23,9 +24,18 @@ bool takes_factors(const sema::Kernel& kernel, const GemmForm& form,
   return takes(form.a_value, form.a, 0) && takes(form.b_value, form.b, 1);
 }
 
+// What a variant holds: of these tensor cores the bound program of its product alone, of Hopper's
+// the schedule, which has a lowering of its own.
+tile::Program held(const sema::KernelPtr& kernel, const Sm80Gemm& gemm) {
+  return bind_sm80(kernel, gemm);
+}
+Sm90Gemm held(const sema::KernelPtr&, Sm90Gemm gemm) {
+  return gemm;
+}
+
 template <class Gemm>
-std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping& shaping,
-                                  const Facts& facts) {
+std::optional<Variant> variant_of(const sema::KernelPtr& kernel, std::optional<Gemm> gemm,
+                                  const TensorShaping& shaping, const Facts& facts) {
   if (!gemm) return std::nullopt;
   const auto open = open_conditions(facts, shaping.conditions.when);
   if (!open) return std::nullopt;
@@ -36,7 +46,7 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
   variant.cost = shaping.schedule.cost;  // a row's is over the kernel's sizes by now
   variant.accesses = shaping.width;
   variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
-  variant.how = std::move(*gemm);
+  variant.how = held(kernel, std::move(*gemm));
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
   variant.of_library = shaping.schedule.of_library();
   return variant;
@@ -44,7 +54,7 @@ std::optional<Variant> variant_of(std::optional<Gemm> gemm, const TensorShaping&
 
 }  // namespace
 
-std::optional<Variant> tensor_variant(const std::string& family, const sema::Kernel& kernel,
+std::optional<Variant> tensor_variant(const std::string& family, const sema::KernelPtr& kernel,
                                       const GemmForm& form, const TensorSchedule& schedule,
                                       Width width, const Target& target, const Facts& facts,
                                       std::vector<Problem>& problems) {
@@ -55,7 +65,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
   // From here on A, m and rows are the instruction's.
   const GemmForm taken = schedule.swap_ab ? swapped(form) : form;
-  if (!takes_factors(kernel, taken, schedule.mma)) {
+  if (!takes_factors(*kernel, taken, schedule.mma)) {
     const sema::Atom* atom = schedule.mma ? &*schedule.mma : nullptr;
     found.push_back({"unsupported",
                      atom && !atom->a_shared
@@ -79,9 +89,9 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
     }
   }
   Conditions conditions{*given, {}};
-  const TensorShaping shaping{kernel, taken, schedule, target, width, known, conditions, found};
-  return family == "sm90" ? variant_of(shape_sm90(shaping), shaping, facts)
-                          : variant_of(shape_sm80(shaping), shaping, facts);
+  const TensorShaping shaping{*kernel, taken, schedule, target, width, known, conditions, found};
+  return family == "sm90" ? variant_of(kernel, shape_sm90(shaping), shaping, facts)
+                          : variant_of(kernel, shape_sm80(shaping), shaping, facts);
 }
 
 }  // namespace lay::plan

@@ -17,7 +17,7 @@ namespace lay::plan {
 // or where TMA reads it written, element by element. Nothing where the kernel is not one that the
 // schedule can run, or where vectors that were asked for are never possible: with problems if the
 // schedule is the user's.
-std::optional<Variant> tensor_variant(const std::string& family, const sema::Kernel& kernel,
+std::optional<Variant> tensor_variant(const std::string& family, const sema::KernelPtr& kernel,
                                       const GemmForm& form, const TensorSchedule& schedule,
                                       Width width, const Target& target, const Facts& facts,
                                       std::vector<Problem>& problems);

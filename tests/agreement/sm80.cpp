@@ -9,6 +9,7 @@
 
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "backend/target/target.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
@@ -59,7 +60,7 @@ TEST_CASE("narrow operands are widened in registers, in every variant of their p
       if (const auto* hopper = std::get_if<plan::Sm90Gemm>(&variant.how)) {
         CHECK(hopper->a.converted);
       } else {
-        const auto* gemm = std::get_if<plan::Sm80Gemm>(&variant.how);
+        const auto gemm = plan::sm80_of(variant);
         REQUIRE(gemm);
         CHECK((gemm->a.converted || gemm->b.converted));
       }

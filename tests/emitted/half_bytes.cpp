@@ -5,6 +5,7 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "tests/emitted/emitted.h"
 
 using namespace lay::test;
@@ -54,7 +55,7 @@ TEST_CASE("kernels of integers of 4 bits compile, with everything in registers")
     // The widest accesses come first, the general paths last; of two products all on tensor cores.
     for (const auto& variant : plan.variants) {
       const bool every = kernel->name == "w4a16" || kernel->name == "groups";
-      const bool of_tensor_cores = std::holds_alternative<lay::plan::Sm80Gemm>(variant.how);
+      const bool of_tensor_cores = lay::plan::sm80_of(variant).has_value();
       if (&variant != &plan.variants.front() && &variant != &plan.variants.back() &&
           !(every && of_tensor_cores))
         continue;

@@ -8,6 +8,7 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
 #include "backend/plan/simt/bind_simt.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "tests/emitted/emitted.h"
 
 using namespace lay::test;
@@ -23,9 +24,6 @@ bool missing_compiler() {
   return true;
 }
 
-void describe(std::ostream& out, const plan::Sm80Gemm& gemm) {
-  out << "sm80 " << gemm.a.async << gemm.b.async << (gemm.tile[0] > 64);
-}
 void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
   out << "sm90 " << gemm.consumer_groups() << gemm.warpgroups_of_group() << gemm.split.has_value()
       << gemm.mask.has_value() << gemm.swap_ab << (gemm.promotion_interval > 0)
@@ -44,7 +42,10 @@ void describe(std::ostream& out, const plan::ScalarKernel&) {
   out << "scalar";
 }
 void describe(std::ostream& out, const tile::Program& program) {
-  if (program.is_product()) {
+  if (plan::is_sm80(program)) {
+    const plan::Sm80Gemm gemm = plan::sm80_of(program);
+    out << "sm80 " << gemm.a.async << gemm.b.async << (gemm.tile[0] > 64);
+  } else if (program.is_product()) {
     const plan::SimtGemm gemm = plan::simt_of(program);
     out << "simt " << gemm.ring() << gemm.a.along_k << gemm.b.along_k << (gemm.a.vector > 1)
         << (gemm.tile[0] > 64);

@@ -4,6 +4,7 @@
 
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "tests/emitted/emitted.h"
 
 using namespace lay::test;
@@ -55,7 +56,7 @@ TEST_CASE("kernels of the SM80 family compile, with everything in registers") {
       const auto plan = lay::plan::make_plan(kernel, target);
       for (const auto& problem : plan.problems) FAIL(problem.message);
       for (const auto& variant : plan.variants) {
-        if (!std::holds_alternative<lay::plan::Sm80Gemm>(variant.how)) continue;
+        if (!lay::plan::sm80_of(variant)) continue;
         INFO(kernel->name << ", variant " << variant.name << ", for " << name);
         const auto text = emitted(lay::ir::lower(plan, variant), name);
         if (!compiles) continue;

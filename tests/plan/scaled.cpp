@@ -8,6 +8,7 @@
 #include "backend/plan/scales/multiplicands.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/simt/bind_simt.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/kernel/kernel_print.h"
 #include "tests/language/script.h"
@@ -45,9 +46,9 @@ const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
   return std::get_if<plan::Sm90Gemm>(&variant.how);
 }
 
-const plan::TensorGemm* on_tensor_cores(const plan::Variant& variant) {
-  if (const plan::Sm90Gemm* gemm = hopper(variant)) return gemm;
-  return std::get_if<plan::Sm80Gemm>(&variant.how);
+std::optional<plan::TensorGemm> on_tensor_cores(const plan::Variant& variant) {
+  if (const plan::Sm90Gemm* gemm = hopper(variant)) return *gemm;
+  return plan::sm80_of(variant);
 }
 
 // The interval of the first variant, under a schedule of these entries; the problem where there is
@@ -57,7 +58,7 @@ std::string interval(const std::string& sum, const std::string& entries,
   const plan::Plan plan = plan::make_plan(
       kernel_of(sum, narrow, "", "schedule product for " + family + " { " + entries + " }"));
   if (!plan.problems.empty()) return plan.problems[0].code + ": " + plan.problems[0].message;
-  const plan::TensorGemm* gemm = on_tensor_cores(plan.variants.front());
+  const auto gemm = on_tensor_cores(plan.variants.front());
   if (!gemm || gemm->scales.empty()) return "none";
   std::string text = std::to_string(gemm->promotion_interval);
   for (const plan::ProductScale& scale : gemm->scales) text += ", " + std::to_string(scale.count);

@@ -11,6 +11,7 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/bind_simt.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "backend/tile/chained_products.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -303,7 +304,6 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
   const Prediction& prediction = variant.prediction;
   Forecast made = std::visit(
       overloaded{
-          [&](const Sm80Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
           [&](const Sm90Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
           [&](const Copies& how) {
             std::int64_t all = 0;
@@ -314,6 +314,7 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
             return of_scalar(kernel, how, prediction, sized, target);
           },
           [&](const tile::Program& how) {
+            if (is_sm80(how)) return of_gemm(kernel, sm80_of(how), prediction, sizes, target);
             if (how.is_product()) return of_gemm(kernel, simt_of(how), prediction, sizes, target);
             return of_program(kernel, how, prediction, sized, target);
           },

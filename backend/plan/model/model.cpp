@@ -7,6 +7,7 @@
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/bind_simt.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -201,7 +202,7 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
   double seconds = std::max(loaded, needed / target.memory_rate);
   if (const auto gemm = simt_of(variant))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
-  if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how))
+  if (const auto gemm = sm80_of(variant))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));

@@ -195,28 +195,33 @@ bool choose_promotion(const TensorShaping& at, TensorGemm& gemm, WayThroughK way
                   {{"works", std::to_string(gemm.tile[2])}});
 }
 
+ProductScale product_scale(const sema::Kernel& kernel, const TensorGemm& gemm,
+                           const GroupScale& factor) {
+  ProductScale scale{factor, {}, {}};
+  std::array<std::int64_t, 2> runs{};
+  for (const int axis : {0, 1}) {
+    const auto a = static_cast<std::size_t>(axis);
+    const std::int64_t run = constant_run(kernel, factor.value, axis == 0 ? gemm.m : gemm.n);
+    scale.varies[a] = run > 0;
+    // Tiles begin at multiples of their extent.
+    runs[a] = std::gcd(run, std::int64_t{gemm.tile[a]});
+    if (run == 0) runs[a] = 0;
+    if (runs[a] > 1 && !cuts_evenly(gemm, axis, runs[a])) runs[a] = 1;
+  }
+  Numbers(gemm, runs).choose(scale);
+  return scale;
+}
+
 bool choose_scales(const TensorShaping& at, TensorGemm& gemm) {
   for (const GroupScale& factor : at.form.scales) {
-    ProductScale scale{factor, {}, {}};
-    std::array<std::int64_t, 2> runs{};
-    for (const int axis : {0, 1}) {
-      const auto a = static_cast<std::size_t>(axis);
-      const std::int64_t run = constant_run(at.kernel, factor.value, axis == 0 ? gemm.m : gemm.n);
-      scale.varies[a] = run > 0;
-      // Tiles begin at multiples of their extent.
-      runs[a] = std::gcd(run, std::int64_t{gemm.tile[a]});
-      if (run == 0) runs[a] = 0;
-      if (runs[a] > 1 && !cuts_evenly(gemm, axis, runs[a])) runs[a] = 1;
-    }
-    Numbers(gemm, runs).choose(scale);
-    if (scale.count > most_scale_numbers) {
+    gemm.scales.push_back(product_scale(at.kernel, gemm, factor));
+    if (const int count = gemm.scales.back().count; count > most_scale_numbers) {
       return at.wrong("schedule-registers", "tile",
-                      "a scale has " + std::to_string(scale.count) +
+                      "a scale has " + std::to_string(count) +
                           " numbers for the accumulators of a thread, which keeps at most " +
                           std::to_string(most_scale_numbers),
                       {{"help", "a smaller tile or more groups"}});
     }
-    gemm.scales.push_back(std::move(scale));
   }
   return true;
 }

@@ -22,6 +22,10 @@ enum class WayThroughK { ahead, alternates };
 // interval divides groups whose size is no number. Problems "schedule-cover", "schedule-entry".
 bool choose_promotion(const TensorShaping& at, TensorGemm& gemm, WayThroughK way);
 
+// Returns how the threads read a factor, once the tile and the accumulators are known.
+ProductScale product_scale(const sema::Kernel& kernel, const TensorGemm& gemm,
+                           const GroupScale& factor);
+
 // Sets the scales, once the accumulators are known. Problem "schedule-registers".
 bool choose_scales(const TensorShaping& at, TensorGemm& gemm);
 

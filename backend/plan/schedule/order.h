@@ -10,6 +10,7 @@
 #include "backend/plan/schedule/schedule.h"
 #include "backend/plan/schedule/tile_order.h"
 #include "backend/plan/simt/simt_gemm.h"
+#include "backend/plan/sm80/sm80_gemm.h"
 
 namespace lay::plan {
 

@@ -17,7 +17,6 @@ tile::Product product_of(const Gemm& gemm, int parts) {
 }
 
 std::optional<tile::Product> product_of(const Variant& variant) {
-  if (const auto* gemm = std::get_if<Sm80Gemm>(&variant.how)) return product_of(*gemm, 1);
   const auto* gemm = std::get_if<Sm90Gemm>(&variant.how);
   if (!gemm) return std::nullopt;
   tile::Product made = product_of(*gemm, gemm->cluster[2]);

@@ -10,6 +10,7 @@
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/host_run.h"
 #include "runtime/execute/packed_call.h"
@@ -57,13 +58,13 @@ plan::Plan for_few(const sema::KernelPtr& kernel, int clusters) {
   return plan::make_plan(kernel, target);
 }
 
-const plan::TensorGemm* on_tensor_cores(const plan::Variant& variant) {
-  if (const plan::Sm90Gemm* gemm = hopper(variant)) return gemm;
-  return std::get_if<plan::Sm80Gemm>(&variant.how);
+std::optional<plan::TensorGemm> on_tensor_cores(const plan::Variant& variant) {
+  if (const plan::Sm90Gemm* gemm = hopper(variant)) return *gemm;
+  return plan::sm80_of(variant);
 }
 
 bool has_scales(const plan::Variant& variant) {
-  const plan::TensorGemm* gemm = on_tensor_cores(variant);
+  const auto gemm = on_tensor_cores(variant);
   return gemm && !gemm->scales.empty();
 }
 

@@ -1,4 +1,5 @@
-// A GEMM on tensor cores in steps. One block computes one tile; copies run `stages - 1` K tiles
+// The bound program of a product on tensor cores of compute capability 8.0
+// (plan/sm80/bind_sm80.h) in steps. One block computes one tile; copies run `stages - 1` K tiles
 // ahead.
 //
 //   copy the first K tiles: global -> shared, a group each
@@ -29,9 +30,9 @@
 
 namespace lay::ir {
 
-class Sm80Lowering {
+class Sm80Expander {
  public:
-  Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm);
+  Sm80Expander(Declared& declared, const tile::Program& program);
   void run();
 
  private:
@@ -69,7 +70,7 @@ class Sm80Lowering {
 
   Declared& declared_;
   Builder& b_;
-  const plan::Sm80Gemm& gemm_;
+  const plan::Sm80Gemm gemm_;  // what the program says
   Operand a_, b_operand_;
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   BufferId handed_;

@@ -1,4 +1,4 @@
-#include "backend/ir/lower/lower_sm80.h"
+#include "backend/ir/expand/sm80/sm80_expander.h"
 
 #include "backend/ir/lower/lower_fragment.h"
 #include "backend/ir/lower/lower_tiles.h"
@@ -6,6 +6,7 @@
 #include "backend/ir/lower/mma_atom.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
@@ -32,47 +33,47 @@ AnyLayout with_stages(const AnyLayout& one, int stages) {
 
 }  // namespace
 
-Sm80Lowering::Sm80Lowering(Declared& declared, const plan::Sm80Gemm& gemm)
+Sm80Expander::Sm80Expander(Declared& declared, const tile::Program& program)
     : declared_(declared),
       b_(declared.b),
-      gemm_(gemm),
-      scales_(declared, gemm, OutsideNumbers::last) {
-  declare(a_, gemm.a, 0);
-  declare(b_operand_, gemm.b, 1);
-  declared.from(declared.kernel.node(gemm.contraction).where,
-                "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+      gemm_(plan::sm80_of(program)),
+      scales_(declared, gemm_, OutsideNumbers::last) {
+  declare(a_, gemm_.a, 0);
+  declare(b_operand_, gemm_.b, 1);
+  declared.from(declared.kernel.node(gemm_.contraction).where,
+                "accumulators, (thread,value) -> (m,n): " + gemm_.accumulators.to_string());
   // Values of the atom, then its repeats along m and n: m16n8k16 gives a lane 4, and (4,4) of them
   // make (4,4,4):(1,4,16), 64 accumulators.
-  const auto repeats = gemm.repeats();
-  const Layout held = make_layout(tuple(extent_of(gemm.mma.c.shape[1]), repeats[0], repeats[1]));
-  accumulators_ = totals_ = b_.registers(declared.name("acc"), gemm.mma.accumulator, held);
-  if (gemm.promotion_interval) {
-    declared_.from(declared.kernel.node(gemm.contraction).where,
+  const auto repeats = gemm_.repeats();
+  const Layout held = make_layout(tuple(extent_of(gemm_.mma.c.shape[1]), repeats[0], repeats[1]));
+  accumulators_ = totals_ = b_.registers(declared.name("acc"), gemm_.mma.accumulator, held);
+  if (gemm_.promotion_interval) {
+    declared_.from(declared.kernel.node(gemm_.contraction).where,
                    "where the accumulators are added up every " +
-                       std::to_string(gemm.promotion_interval) + " of K" +
+                       std::to_string(gemm_.promotion_interval) + " of K" +
                        (scales_.any() ? ", each multiplied by its scales" : ""));
-    totals_ = b_.registers(declared.name("total"), gemm.total, held);
+    totals_ = b_.registers(declared.name("total"), gemm_.total, held);
   }
   scales_.declare();
-  if (gemm.groups[2] > 1) {
-    declared.from(declared.kernel.node(gemm.contraction).where,
+  if (gemm_.groups[2] > 1) {
+    declared.from(declared.kernel.node(gemm_.contraction).where,
                   "(accumulator,thread of a slice,slice): the sums of all slices but the first");
-    const int values = extent_of(gemm.mma.c.shape[1]) * repeats[0] * repeats[1],
-              threads = gemm.slice_threads();
+    const int values = extent_of(gemm_.mma.c.shape[1]) * repeats[0] * repeats[1],
+              threads = gemm_.slice_threads();
     handed_ = b_.shared(
-        declared.name("handed"), gemm.total,
-        Layout(tuple(values, threads, gemm.groups[2] - 1), tuple(threads, 1, values * threads)),
+        declared.name("handed"), gemm_.total,
+        Layout(tuple(values, threads, gemm_.groups[2] - 1), tuple(threads, 1, values * threads)),
         16);
   }
-  b_.kernel.atoms.push_back(mma_atom(gemm.mma));
+  b_.kernel.atoms.push_back(mma_atom(gemm_.mma));
   all_ = b_.block_barrier();
 }
 
-const Span& Sm80Lowering::where_of(const Operand& operand) const {
+const Span& Sm80Expander::where_of(const Operand& operand) const {
   return declared_.kernel.node(operand.plan->load).where;
 }
 
-void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int axis) {
+void Sm80Expander::declare(Operand& operand, const plan::Sm80Operand& plan, int axis) {
   operand.plan = &plan;
   operand.axis = axis;
   operand.name = axis == 0 ? "A" : "B";
@@ -94,7 +95,7 @@ void Sm80Lowering::declare(Operand& operand, const plan::Sm80Operand& plan, int 
         b_.registers(declared_.name(axis == 0 ? "a_stored" : "b_stored"), element, held);
 }
 
-void Sm80Lowering::run() {
+void Sm80Expander::run() {
   // One block a tile.
   const plan::Tiling tiling = plan::tiling_of(gemm_);
   b_.kernel.launch = {
@@ -106,7 +107,7 @@ void Sm80Lowering::run() {
   });
 }
 
-void Sm80Lowering::place(Operand& operand, Term tile) {
+void Sm80Expander::place(Operand& operand, Term tile) {
   const plan::Sm80Operand& plan = *operand.plan;
   const auto axis = static_cast<size_t>(operand.axis);
   const std::string lower = axis == 0 ? "a" : "b", outer = axis == 0 ? "m" : "n";
@@ -135,7 +136,7 @@ void Sm80Lowering::place(Operand& operand, Term tile) {
                           gemm_.groups[2] > 1 ? place.k + slice_ * part_k : place.k);
 }
 
-void Sm80Lowering::body(const std::vector<Term>& tile) {
+void Sm80Expander::body(const std::vector<Term>& tile) {
   batch_.assign(tile.begin() + 2, tile.end());
   const bool slices = gemm_.groups[2] > 1;
   if (slices) {
@@ -152,14 +153,14 @@ void Sm80Lowering::body(const std::vector<Term>& tile) {
   b_.when(slice_ == 0, [&] { epilogue(); });
 }
 
-void Sm80Lowering::unrolled(const char* name, int count, const std::function<void(Term)>& body) {
+void Sm80Expander::unrolled(const char* name, int count, const std::function<void(Term)>& body) {
   if (count == 0) return;
   if (count == 1) return body(number(0));
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
 
 // One operand's part of a K tile.
-void Sm80Lowering::copy(const Operand& operand, Term k_first, Term stage) {
+void Sm80Expander::copy(const Operand& operand, Term k_first, Term stage) {
   const plan::Sm80Operand& plan = *operand.plan;
   const Layout rest = plan.threads[1][1];
   declared_.from(where_of(operand), operand.name + ": global -> shared");
@@ -191,7 +192,7 @@ void Sm80Lowering::copy(const Operand& operand, Term k_first, Term stage) {
   });
 }
 
-void Sm80Lowering::copy_tile(Term tile_k, Term stage) {
+void Sm80Expander::copy_tile(Term tile_k, Term stage) {
   // One group a K tile: waiting for all but n groups is waiting for all but the n newest tiles.
   // Plain copies make empty groups, which count the same.
   copy(a_, tile_k * gemm_.tile[2], stage);
@@ -199,7 +200,7 @@ void Sm80Lowering::copy_tile(Term tile_k, Term stage) {
   b_.emit(Commit{GroupKind::cp_async});
 }
 
-void Sm80Lowering::read(const Operand& operand, Term step, Term stage, Term buffer) {
+void Sm80Expander::read(const Operand& operand, Term step, Term stage, Term buffer) {
   const plan::Sm80Operand& plan = *operand.plan;
   const auto axis = static_cast<size_t>(operand.axis);
   declared_.from(where_of(operand), operand.name + ": shared -> fragments");
@@ -225,12 +226,12 @@ void Sm80Lowering::read(const Operand& operand, Term step, Term stage, Term buff
   });
 }
 
-void Sm80Lowering::read_fragments(Term step, Term stage, Term buffer) {
+void Sm80Expander::read_fragments(Term step, Term stage, Term buffer) {
   read(a_, step, stage, buffer);
   read(b_operand_, step, stage, buffer);
 }
 
-void Sm80Lowering::products(Term buffer) {
+void Sm80Expander::products(Term buffer) {
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "products of one step");
   const auto repeats = gemm_.repeats();
   unrolled("i", repeats[0], [&](Term i) {
@@ -242,7 +243,7 @@ void Sm80Lowering::products(Term buffer) {
 }
 
 // Where this thread's first accumulator is in the output.
-void Sm80Lowering::place_first() {
+void Sm80Expander::place_first() {
   // The layout's thread mode is (lane of the atom, warp): the warp's share is `part_` already.
   const Layout thread = gemm_.accumulators[0][0];
   const Term lane = b_.special(Builtin::lane);
@@ -256,12 +257,12 @@ void Sm80Lowering::place_first() {
 
 // Part `part` of what this slice has of a K tile. Slices count on from those before; whole K tiles
 // are one interval for all slices.
-ScaleLowering::Place Sm80Lowering::interval_at(Term tile, Term part) {
+ScaleLowering::Place Sm80Expander::interval_at(Term tile, Term part) {
   const bool inside = gemm_.promotion_interval < gemm_.tile[2] && gemm_.groups[2] > 1;
   return {first_, batch_, tile, inside ? slice_ * gemm_.intervals_of_tile() + part : part};
 }
 
-void Sm80Lowering::begin_interval(Term tile, Term part) {
+void Sm80Expander::begin_interval(Term tile, Term part) {
   if (!scales_.any()) return;
   const int of_tiles = gemm_.tiles_of_interval();
   const auto read = [&] { scales_.read(interval_at(tile, part)); };
@@ -269,7 +270,7 @@ void Sm80Lowering::begin_interval(Term tile, Term part) {
   b_.when(tile % of_tiles == 0, read);
 }
 
-void Sm80Lowering::end_interval(Term tile, Term tiles, Term part) {
+void Sm80Expander::end_interval(Term tile, Term tiles, Term part) {
   if (!gemm_.promotion_interval) return;
   const int of_tiles = gemm_.tiles_of_interval();
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "the sums of an interval");
@@ -294,7 +295,7 @@ void Sm80Lowering::end_interval(Term tile, Term tiles, Term part) {
 
 // Fragments alternate between two buffers: step s of a K tile, of which there is an even number,
 // uses buffer s % 2.
-void Sm80Lowering::main_loop() {
+void Sm80Expander::main_loop() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term tiles = b_.let(declared_.name("tiles_k"),
                             b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
@@ -349,7 +350,7 @@ void Sm80Lowering::main_loop() {
 }
 
 // In the order of the slices, so that every run gives the same bits.
-void Sm80Lowering::add_slices() {
+void Sm80Expander::add_slices() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const int values = extent_of(gemm_.mma.c.shape[1]);
   const auto repeats = gemm_.repeats();
@@ -381,7 +382,7 @@ void Sm80Lowering::add_slices() {
   });
 }
 
-void Sm80Lowering::epilogue() {
+void Sm80Expander::epilogue() {
   const auto repeats = gemm_.repeats();
   const Layout value = gemm_.accumulators[1];
   if (!scales_.any()) place_first();
@@ -394,10 +395,6 @@ void Sm80Lowering::epilogue() {
                            totals_,
                            {extent_of(value.shape[0]), repeats[0], repeats[1]},
                            gemm_.vectors});
-}
-
-void lower_sm80(Declared& declared, const plan::Sm80Gemm& gemm) {
-  Sm80Lowering(declared, gemm).run();
 }
 
 }  // namespace lay::ir

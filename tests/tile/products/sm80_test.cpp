@@ -1,0 +1,222 @@
+// Products on tensor cores of compute capability 8.0 as tile programs: goldens of sm80.lay, texts
+// that read back, what the planner has chosen read back, rules that are broken once, and the
+// programs run by plain loops against the reference.
+#include <functional>
+
+#include "backend/plan/make.h"
+#include "backend/plan/sm80/bind_sm80.h"
+#include "backend/target/target.h"
+#include "backend/tile/interpret.h"
+#include "backend/tile/products/product.h"
+#include "backend/tile/text/parse.h"
+#include "backend/tile/text/print.h"
+#include "backend/tile/verify.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
+#include "runtime/commands/tile_dump.h"
+#include "tests/tile/calls.h"
+#include "tests/tile/rounding.h"
+
+namespace lay::test {
+
+namespace {
+
+using plan::Sm80Gemm;
+using plan::Sm80Operand;
+using tile::Copy;
+using tile::For;
+using tile::Mma;
+using tile::Program;
+
+const std::string script = "tests/tile/products/sm80.lay";
+
+// Calls f(program, gemm) for the variants of the plan on tensor cores whose product is formed.
+void each_product(const plan::Plan& plan,
+                  const std::function<void(const Program&, const Sm80Gemm&)>& f) {
+  for (const plan::Variant& variant : plan.variants)
+    if (const auto gemm = plan::sm80_of(variant)) f(std::get<Program>(variant.how), *gemm);
+}
+
+// The program of the first variant of one of the kernels of the script.
+Program program_of(const std::string& name) {
+  for (const auto& kernel : kernels_of(source(script))) {
+    if (kernel->name != name) continue;
+    const auto plan = plan::make_plan(kernel, *find_target("a100"));
+    return std::get<Program>(plan.variants.front().how);
+  }
+  FAIL("no kernel " + name);
+  return {};
+}
+
+For& sums(Program& program) {
+  tile::Block* block = &program.body;
+  while (std::get<For>(block->front().node).walk == tile::Walk::grid)
+    block = &std::get<For>(block->front().node).body;
+  return std::get<For>(block->front().node);
+}
+Mma& mma(Program& program) {
+  return std::get<Mma>(sums(program).body.back().node);
+}
+tile::Tile& named(Program& program, const std::string& name) {
+  for (tile::Tile& each : program.tiles)
+    if (each.name == name) return each;
+  FAIL("no tile " + name);
+  return program.tiles.front();
+}
+
+bool same(const plan::Fragment& a, const plan::Fragment& b) {
+  return a.held == b.held && a.warps == b.warps && a.along_k == b.along_k &&
+         a.matrices == b.matrices && a.transposed == b.transposed && a.together == b.together &&
+         a.rows == b.rows;
+}
+bool same(const Sm80Operand& a, const Sm80Operand& b) {
+  return a.value == b.value && a.load == b.load && a.converted == b.converted &&
+         a.outer == b.outer && a.vector_mode == b.vector_mode && a.along_k == b.along_k &&
+         a.vector == b.vector && a.async == b.async && a.threads == b.threads &&
+         a.shared == b.shared && same(a.fragment, b.fragment);
+}
+bool same(const plan::ProductScale& a, const plan::ProductScale& b) {
+  return a.factor.value == b.factor.value && a.varies == b.varies && a.held == b.held &&
+         a.read == b.read && a.count == b.count;
+}
+bool same(const Sm80Gemm& a, const Sm80Gemm& b) {
+  const bool scales = std::ranges::equal(
+      a.scales, b.scales,
+      [](const plan::ProductScale& x, const plan::ProductScale& y) { return same(x, y); });
+  return a.contraction == b.contraction && a.m == b.m && a.n == b.n && a.k == b.k &&
+         a.batch == b.batch && a.mma == b.mma && a.tile == b.tile && a.groups == b.groups &&
+         a.stages == b.stages && a.accumulators == b.accumulators && a.vectors == b.vectors &&
+         !a.segments && !b.segments && a.order == b.order &&
+         a.promotion_interval == b.promotion_interval && scales && a.total == b.total &&
+         same(a.a, b.a) && same(a.b, b.b);
+}
+
+}  // namespace
+
+TEST_CASE("golden tile programs of products on tensor cores after each pass") {
+  Sources sources;
+  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
+  for (const sema::Outcome& outcome : evaluator.run("sm80.lay", contents(source(script))))
+    REQUIRE(outcome.ok());
+  for (const auto& kernel : evaluator.kernels()) {
+    const auto plan = plan::make_plan(kernel, *find_target("a100"));
+    REQUIRE(plan.problems.empty());
+    for (const std::string pass : {"form", "bind", "expand"})
+      check_golden(runtime::tile_dump(sources, plan, pass, plan.variants.front().name),
+                   source("tests/tile/products/" + kernel->name + "." + pass));
+  }
+}
+
+TEST_CASE("what is chosen for tensor cores is read back from the program and its text") {
+  int count = 0;
+  for (const std::string& name :
+       {script, std::string("tests/agreement/sm80.lay"), std::string("tests/agreement/mixed.lay"),
+        std::string("tests/agreement/half_bytes.lay"), std::string("tests/agreement/tensor.lay"),
+        std::string("tests/tile/products/tensor_cores.lay")})
+    for (const auto& kernel : kernels_of(source(name)))
+      for (const char* gpu : {"a100", "h200"})
+        each_product(plan::make_plan(kernel, *find_target(gpu)),
+                     [&](const Program& program, const Sm80Gemm& gemm) {
+                       const std::string text = tile::print(program);
+                       INFO(text);
+                       const Sm80Gemm read = plan::sm80_of(program);
+                       CHECK(same(read, gemm));
+                       CHECK(plan::bind_sm80(program.kernel, read) == program);
+                       CHECK(tile::parse(text, program.kernel, {gemm.mma}) == program);
+                       ++count;
+                     });
+  CHECK(count >= 100);
+}
+
+TEST_CASE("each rule of products on tensor cores is broken once") {
+  for (const char* name : {"fragments", "widened", "sliced", "elements"})
+    CHECK(tile::verify(program_of(name)).empty());
+  const struct {
+    const char* code;
+    const char* what;
+    const char* kernel;
+    std::function<void(Program&)> breaks;
+  } rows[] = {
+      {"interval", "no instruction", "sliced", [](Program& p) { mma(p).atom.reset(); }},
+      {"fragment", "fragments of no instruction", "fragments",
+       [](Program& p) { mma(p).atom.reset(); }},
+      {"product", "is not whole instructions", "fragments",
+       [](Program& p) { mma(p).atom->shape[2] = 64; }},
+      {"interval", "are not whole instructions", "sliced", [](Program& p) { mma(p).interval = 8; }},
+      {"threads", "do not hold the sums as", "fragments",
+       [](Program& p) {
+         const Layout& all = p.threads->layout;
+         p.threads->layout =
+             Layout(all.shape, transform(all.stride, [](const Tuple& stride) {
+                      // Of a row, a lane has columns 0 and 4 in place of 0 and 1.
+                      if (!stride.is_basis() || stride.path()[0] != tile::column_axis)
+                        return stride;
+                      if (stride.value().is(1)) return Tuple::basis(4, stride.path());
+                      return stride.value().is(2) ? Tuple::basis(1, stride.path()) : stride;
+                    }));
+       }},
+      {"fragment", "`fragment_A` is not what", "fragments",
+       [](Program& p) { mma(p).atom->a_type = ElementType::f16; }},
+      {"fragment", "`fragment_B` is not what", "fragments",
+       [](Program& p) { mma(p).atom->b_shared = true; }},
+      {"threads", "is stored by no threads", "fragments",
+       [](Program& p) { named(p, "tile_A").threads.reset(); }},
+      {"access", "asynchronously by 2 bytes", "fragments",
+       [](Program& p) {
+         tile::Tile& shared = named(p, "tile_A");
+         shared.threads->layout = Layout(tuple(tuple(64, 2), tuple(1, 16)),
+                                         tuple(tuple(Tuple::basis(1, {0}), Tuple::basis(16, {2})),
+                                               tuple(Tuple::basis(1, {2}), Tuple::basis(1, {2}))));
+         shared.threads->vector = 1;
+         std::get<Copy>(sums(p).body.front().node).vector = 1;
+       }},
+      {"access", "does not keep the 8 elements of an access together", "fragments",
+       [](Program& p) { named(p, "tile_A").shared->layout = Layout(tuple(64, 32), tuple(1, 64)); }},
+      {"tile-space", "`C` has threads of its own", "fragments",
+       [](Program& p) { named(p, "C").threads = p.threads; }},
+  };
+  for (const auto& row : rows) {
+    Program program = program_of(row.kernel);
+    row.breaks(program);
+    std::string all;
+    for (const tile::Problem& each : tile::verify(program))
+      all += each.code + ": " + each.message + "\n";
+    INFO(row.code << ": " << row.what << " is not among\n" << all << tile::print(program));
+    CHECK(all.find(row.what) != std::string::npos);
+    CHECK(all.find(std::string(row.code) + ": ") != std::string::npos);
+  }
+}
+
+TEST_CASE("programs of products on tensor cores give what the reference gives") {
+  int ran = 0;
+  const auto check = [&](const sema::KernelCall& call) {
+    const auto expected = sema::run_reference(call);
+    each_product(plan::make_plan(call.kernel, *find_target("a100")), [&](const Program& program,
+                                                                         const Sm80Gemm&) {
+      // Launches before give other tensors than those of the call.
+      const auto is_given = [&](const sema::Tensor& tensor) {
+        return std::ranges::any_of(call.kernel->tensors, [&](const sema::Tensor& each) {
+          return each.name == tensor.name;
+        });
+      };
+      if (!std::ranges::all_of(program.kernel->tensors, is_given)) return;
+      CAPTURE(call.kernel->name);
+      const auto actual = tile::interpret(program, call, {});
+      REQUIRE(actual.outputs.size() == expected.outputs.size());
+      for (std::size_t i = 0; i < actual.outputs.size(); ++i)
+        CHECK(difference(actual.outputs[i], expected.outputs[i], terms_of(call)) == "");
+      ++ran;
+    });
+  };
+  CHECK(for_each_call(contents(source(script)) +
+                          "let f = fragments(random(bf16, (5,40)), random(bf16, (40,7), 2), "
+                          "random(f32, 7, 3))\n"
+                          "let w = widened(random(bf16, (2,35,70)), random(s8, (5,70), 2), "
+                          "random(f32, 5, 3))\n"
+                          "let s = sliced(random(f16, (3,300)), random(f16, (33,300), 2))\n"
+                          "let e = elements(random(f16, (5,9)), random(f32, (7,9), 2))\n"
+                          "let none = elements(zeros(f16, (5,0)), zeros(f32, (7,0)))\n",
+                      check) == "");
+  CHECK(ran >= 8);
+}
+
+}  // namespace lay::test
