@@ -75,7 +75,7 @@ std::optional<FactorElement> element_of(const Kernel& kernel, NodeId factor) {
 
 std::optional<Factors> factors_of(const Kernel& kernel, NodeId sum, NodeId a, NodeId b) {
   Factors made;
-  const auto* reduce = std::get_if<Reduce>(&kernel.node(sum).what);
+  const auto* reduce = std::get_if<sema::Reduce>(&kernel.node(sum).what);
   if (!reduce) return std::nullopt;
   for (const NodeId factor : multiplicands(kernel, reduce->body)) {
     const auto element = element_of(kernel, factor);

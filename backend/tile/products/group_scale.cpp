@@ -42,7 +42,7 @@ Dependence dependence(const Kernel& kernel, NodeId value, IndexId index) {
   for (std::size_t n = 0; n < below.size(); ++n) {
     if (!below[n]) continue;
     const auto id = static_cast<NodeId>(n);
-    if (std::holds_alternative<Reduce>(kernel.node(id).what)) found.reduces = true;
+    if (std::holds_alternative<sema::Reduce>(kernel.node(id).what)) found.reduces = true;
     const std::vector<NodeId> inside = operands(kernel.node(id));
     const auto is_index = [&](NodeId operand) { return bare_index(kernel, operand) == index; };
     if (std::none_of(inside.begin(), inside.end(), is_index)) continue;
