@@ -11,6 +11,7 @@
 #include "backend/plan/model/predict.h"
 #include "backend/plan/operand_repack.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/schedule/conflict_notes.h"
 #include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/schedule/problems.h"
@@ -26,37 +27,6 @@ namespace lay::plan {
 namespace {
 
 constexpr int widest_repack = 16;  // bytes of an access
-
-// Notes what a layout that the user gave costs where the one that is chosen without the entry does
-// not. `plan_freely` plans a schedule without those entries.
-template <class Schedule, class PlanFreely>
-void note_conflicts(Variant& variant, const Schedule& schedule, PlanFreely plan_freely) {
-  if (!schedule.of_script || (!schedule.shared_a && !schedule.shared_b)) return;
-  std::optional<Variant> other;
-  for (const BankConflicts& met : variant.prediction.conflicts) {
-    // Accesses are called "write A", "read B", "wgmma A": the last letter is the operand.
-    const char operand = met.access.back();
-    const bool asked = operand == 'A' ? schedule.shared_a.has_value()
-                                      : operand == 'B' && schedule.shared_b.has_value();
-    if (!asked || met.wavefronts <= met.least) continue;
-    if (!other) {
-      // Planned once more without the entries, and only where there is a conflict to compare.
-      Schedule free = schedule;
-      free.shared_a = free.shared_b = std::nullopt;
-      other = plan_freely(free);
-    }
-    if (!other) return;
-    const auto& conflicts = other->prediction.conflicts;
-    const auto freely =
-        std::find_if(conflicts.begin(), conflicts.end(),
-                     [&](const BankConflicts& each) { return each.access == met.access; });
-    if (freely == conflicts.end() || freely->wavefronts >= met.wavefronts) continue;
-    variant.notes.push_back(
-        std::string("smem ") + operand + " meets bank conflicts: " + met.access + " takes " +
-        std::to_string(met.wavefronts) + " wavefronts " + met.unit + ", and " +
-        std::to_string(freely->wavefronts) + " in the layout that is chosen without the entry");
-  }
-}
 
 // Adds variants in the order in which the launcher tries them:
 //   1  the script's schedules, as written, with vectors and then element by element
@@ -83,6 +53,21 @@ class GemmPlanner {
     }
     if (has_scales() || is_read_as_it_lies()) return;
     follow(simt_rows());
+  }
+
+  // Adds the variant of a row alone, for the accesses that it says, or else by vectors.
+  void add_row(const std::string& family, const sema::Policy& row) {
+    const sema::Schedule said{family, {}, row.entries, kernel_.where};
+    if (family == "simt") {
+      std::vector<SimtSchedule> made{read_schedule(said, plan_.problems)};
+      as_row(made.front(), family, row);
+      if (!made.front().accesses) made.front().accesses = Width::vectors;
+      follow(made);
+    } else {
+      TensorSchedule made = read_tensor_schedule(said, plan_.problems);
+      as_row(made, family, row);
+      add(made, family, Width::vectors);
+    }
   }
 
  private:
@@ -594,6 +579,16 @@ bool is_too_new(const sema::Schedule& schedule, const Target& target) {
 
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target) {
   GemmPlanner(plan, form, facts, target).run();
+}
+
+std::optional<Variant> row_variant(const sema::KernelPtr& kernel, const GemmForm& form,
+                                   Facts& facts, const Target& target, const std::string& family,
+                                   const sema::Policy& row) {
+  // Planned alone, so that no variant before hides it.
+  Plan plan{kernel, {}, {}};
+  GemmPlanner(plan, form, facts, target).add_row(family, row);
+  if (plan.variants.empty() || !plan.problems.empty()) return std::nullopt;
+  return std::move(plan.variants.front());
 }
 
 }  // namespace lay::plan

@@ -2,11 +2,13 @@
 // the library's policies, in the order in which the launcher tries them.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
 #include "backend/target/target.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 
@@ -34,5 +36,11 @@ bool is_too_new(const sema::Schedule& schedule, const Target& target);
 // product with scales, with rows in segments or with views gets variants of the families that take
 // it alone.
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target);
+
+// Returns the variant of one row of the library for a family, as add_gemm_variants would add it;
+// nothing where the row does not keep the planner's laws.
+std::optional<Variant> row_variant(const sema::KernelPtr& kernel, const GemmForm& form,
+                                   Facts& facts, const Target& target, const std::string& family,
+                                   const sema::Policy& row);
 
 }  // namespace lay::plan

@@ -14,6 +14,7 @@
 #include "backend/plan/model/predict.h"
 #include "backend/plan/permute/permute_variants.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/schedule/stated_sizes.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tiles/chained_variants.h"
 #include "backend/plan/tiles/staged_variants.h"
@@ -116,21 +117,6 @@ void make_names_unique(std::vector<Variant>& variants) {
     for (int number = 2; !taken.insert(variant.name).second; ++number)
       variant.name = stem + "_" + std::to_string(number);
   }
-}
-
-// Coordinates are computed in 32 bits. The launcher holds each size below 2^31, not the products of
-// sizes that joined indices run over.
-std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& gemm) {
-  constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 21);
-  std::vector<Predicate> needed;
-  const auto is_kernels = [&](const sema::Index& index) {
-    return std::any_of(kernel.indices.begin(), kernel.indices.end(),
-                       [&](const sema::Index& known) { return known.extent == index.extent; });
-  };
-  for (const sema::Index& index : gemm.kernel->indices)
-    if (!index.extent.dim_id() && !is_kernels(index))
-      needed.push_back(less_equal(index.extent, most));
-  return needed;
 }
 
 void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
@@ -367,6 +353,19 @@ Plan make(sema::KernelPtr kernel, const Target& target,
 
 }  // namespace
 
+std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& gemm) {
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 21);
+  std::vector<Predicate> needed;
+  const auto is_kernels = [&](const sema::Index& index) {
+    return std::any_of(kernel.indices.begin(), kernel.indices.end(),
+                       [&](const sema::Index& known) { return known.extent == index.extent; });
+  };
+  for (const sema::Index& index : gemm.kernel->indices)
+    if (!index.extent.dim_id() && !is_kernels(index))
+      needed.push_back(less_equal(index.extent, most));
+  return needed;
+}
+
 Facts facts_of(const sema::Kernel& kernel) {
   Facts facts;
   for (const Guard& guard : kernel.guards)
@@ -375,7 +374,12 @@ Facts facts_of(const sema::Kernel& kernel) {
 }
 
 Plan make_plan(sema::KernelPtr kernel, const Target& target) {
-  return make(std::move(kernel), target, number_portfolios);
+  Plan plan = make(std::move(kernel), target, number_portfolios);
+  if (!plan.kernel->dims.empty()) return plan;
+  // A kernel without dims states its sizes.
+  add_for_sizes(plan, {}, target);
+  drop_unreached(plan.variants);
+  return plan;
 }
 
 Plan make_last_plan(sema::KernelPtr kernel, const Target& target) {

@@ -10,12 +10,16 @@
 // user's.
 #pragma once
 
+#include <vector>
+
 #include "backend/plan/plan.h"
+#include "backend/plan/recognise.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {
 
-// A schedule "for sm90" is passed over where the target is older, with a note.
+// A schedule "for sm90" is passed over where the target is older, with a note. A kernel without
+// dims is planned for its sizes (schedule/stated_sizes.h).
 Plan make_plan(sema::KernelPtr kernel, const Target& target = default_target());
 
 // The same of the last of several launches, whose variants stand beside others in the plan of all:
@@ -24,5 +28,9 @@ Plan make_last_plan(sema::KernelPtr kernel, const Target& target);
 
 // The facts that hold in every launch of the kernel: what its guards say.
 Facts facts_of(const sema::Kernel& kernel);
+
+// The conditions under which coordinates of the indices that a product has joined fit 32 bits. The
+// launcher holds each size below 2^31, not the products of sizes that joined indices run over.
+std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& gemm);
 
 }  // namespace lay::plan

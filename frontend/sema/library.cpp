@@ -25,7 +25,9 @@ struct Added {
 // One evaluator for each library, and the values of the expressions that it was asked for.
 class Library {
  public:
-  explicit Library(const std::string& name) : evaluator_(sources_, Host{}) {
+  // `sizes`: numbers for the library's dims of these names.
+  explicit Library(const std::string& name, std::map<std::string, std::int64_t> sizes = {})
+      : evaluator_(sources_, Host{}, Options{.sizes = std::move(sizes)}) {
     value_of("library", "use " + name);
   }
   explicit Library(const Added& added) : path_(added.path), evaluator_(sources_, Host{}) {
@@ -227,26 +229,77 @@ void add_policies(const std::string& library, const Value& rows, std::vector<Pol
   }
 }
 
+// The arguments of a library's functions about products of this kind.
+std::string arguments_of(const ProductKind& kind) {
+  const auto word = [](ElementType type) { return std::string(element_name(type)); };
+  const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
+  return "a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " + word(kind.accumulator) +
+         ", arithmetic = " + std::to_string(kind.arithmetic) + ", masked = " + truth(kind.masked) +
+         ", stored = " + std::to_string(kind.stored) + ", a_along_k = " + truth(kind.a_along_k) +
+         ", b_along_k = " + truth(kind.b_along_k) + ", inputs = " + truth(kind.inputs) +
+         ", in_parts = " + truth(kind.in_parts) + ", batched = " + truth(kind.batched) +
+         ", scaled = " + truth(kind.scaled) +
+         ", columns_alike = " + std::to_string(kind.columns_alike) +
+         ", segments = " + truth(kind.segments) +
+         ", capability = " + std::to_string(kind.capability);
+}
+
+// Candidates, (cost, tile, how), nested in tuples; those of cost 0 are none.
+void add_candidates(const Tuple& nested, std::vector<SpaceRow>& rows) {
+  if (!nested.is_tuple() || nested.rank() == 0) return;
+  if (nested[0].is_tuple()) {
+    for (const Tuple& each : nested.modes()) add_candidates(each, rows);
+  } else if (nested.rank() == 3 && nested.is_known()) {
+    if (const std::int64_t cost = nested[0].value().value(); cost > 0)
+      rows.push_back({cost, nested[1], nested[2].value().value()});
+  } else {
+    throw std::logic_error("internal: no candidate of a space: " + nested.to_string());
+  }
+}
+
+std::string space_of(const std::string& target) {
+  return "policies." + target + "_space";
+}
+
 }  // namespace
 
 std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind) {
   const std::string library = "policies." + target;
   if (!stdlib_text(library)) return {};
-  const auto word = [](ElementType type) { return std::string(element_name(type)); };
-  const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
-  const Value rows =
-      ask(library,
-          "policies(a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " +
-              word(kind.accumulator) + ", arithmetic = " + std::to_string(kind.arithmetic) +
-              ", masked = " + truth(kind.masked) + ", stored = " + std::to_string(kind.stored) +
-              ", a_along_k = " + truth(kind.a_along_k) + ", b_along_k = " + truth(kind.b_along_k) +
-              ", inputs = " + truth(kind.inputs) + ", in_parts = " + truth(kind.in_parts) +
-              ", batched = " + truth(kind.batched) + ", scaled = " + truth(kind.scaled) +
-              ", columns_alike = " + std::to_string(kind.columns_alike) + ", segments = " +
-              truth(kind.segments) + ", capability = " + std::to_string(kind.capability) + ")");
   std::vector<Policy> result;
-  add_policies(library, rows, result);
+  add_policies(library, ask(library, "policies(" + arguments_of(kind) + ")"), result);
   return result;
+}
+
+std::vector<SpaceRow> library_space(const std::string& target, const ProductKind& kind,
+                                    const ProblemSize& sizes) {
+  const std::string name = space_of(target);
+  if (!stdlib_text(name)) return {};
+  // Numbers are a fifth of the work that symbols are, and there are thousands of costs.
+  const std::lock_guard lock(mutex_of_libraries);
+  Library library(name, {{"M", sizes.m.value()},
+                         {"N", sizes.n.value()},
+                         {"K", sizes.k.value()},
+                         {"L", sizes.batches.value()},
+                         {"sms", sizes.sms}});
+  const auto& value = library.evaluated("space(" + arguments_of(kind) + ")");
+  const auto* nested = value ? value->as<Tuple>() : nullptr;
+  if (!nested) throw std::logic_error("internal: the space of " + name + " is no tuple");
+  std::vector<SpaceRow> rows;
+  add_candidates(*nested, rows);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const SpaceRow& a, const SpaceRow& b) { return a.cost < b.cost; });
+  return rows;
+}
+
+std::optional<Policy> space_policy(const std::string& target, const ProductKind& kind,
+                                   const SpaceRow& row) {
+  const Value value = ask(space_of(target), "space_row(tile = " + row.tile.to_string() +
+                                                ", how = " + std::to_string(row.how) + ", " +
+                                                arguments_of(kind) + ")");
+  const auto* record = value.as<RecordPtr>();
+  if (!record) throw std::logic_error("internal: a row of a space is no record");
+  return policy_of(**record);
 }
 
 }  // namespace lay::sema

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -93,5 +94,22 @@ struct ProductKind {
 // The rows for such products in the library's order, without those whose conditions hold for no
 // sizes; none where it has none for them, or nothing for the target.
 std::vector<Policy> library_policies(const std::string& target, const ProductKind& kind);
+
+// A schedule of stdlib/policies/<target>_space.lay, which has more of them than a plan for any
+// sizes can hold.
+struct SpaceRow {
+  std::int64_t cost = 0;  // at the sizes that it was asked for
+  Tuple tile;
+  std::int64_t how = 0;  // consumers share the tile, as the library numbers it
+};
+
+// The schedules for such products at these sizes, which are literal, by rising cost, of equal ones
+// in the library's order; none where the target has no space.
+std::vector<SpaceRow> library_space(const std::string& target, const ProductKind& kind,
+                                    const ProblemSize& sizes);
+
+// The row of one of them, for any sizes; nothing where its conditions hold for none.
+std::optional<Policy> space_policy(const std::string& target, const ProductKind& kind,
+                                   const SpaceRow& row);
 
 }  // namespace lay::sema

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "backend/plan/schedule/stated_sizes.h"
 #include "frontend/algebra/support/refusal.h"
 #include "runtime/bench/benchmark.h"
 #include "runtime/bench/compiled_kernel.h"
@@ -81,8 +82,11 @@ class BenchRun {
     failed.kernel = plan.kernel->name;
     failed.sizes.assign(sizes.begin(), sizes.end());
     try {
-      return run_benchmark(environment_, sources, plan,
-                           problem_of(plan.kernel, sizes, options_.scalars));
+      const Problem problem = problem_of(plan.kernel, sizes, options_.scalars);
+      if (options_.any_size) return run_benchmark(environment_, sources, plan, problem);
+      plan::Plan for_sizes = plan;
+      plan::add_for_sizes(for_sizes, problem.sizes, gpu_.target());
+      return run_benchmark(environment_, sources, for_sizes, problem);
     } catch (const Refusal& refusal) {
       failed.failure = refusal.message;
     } catch (const runtime::DriverError& error) {

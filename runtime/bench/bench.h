@@ -40,6 +40,8 @@ struct Options {
   std::vector<std::string> variants;
   // Leaves out kernels of ours that compute reductions one thread an output element.
   bool skip_scalar = false;
+  // Leaves out what a plan for these sizes has and one for any sizes has not.
+  bool any_size = false;
   // Launches each candidate once, neither checked nor timed: for a profiler.
   bool once = false;
   // Writes JSON to standard output and the table to standard error.

@@ -124,6 +124,8 @@ class Builder {
     bool all_planned = true;
     for (const Asked& asked : targets_) {
       made.push_back(plan::make_plan(kernel, asked.target));
+      for (const GivenSizes& given : options_.sizes)
+        add_for_given(made.back(), given, asked.target);
       all_planned = all_planned && made.back().problems.empty();
       for (const plan::Variant& variant : made.back().variants) known.push_back(variant.name);
     }

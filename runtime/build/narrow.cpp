@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "backend/plan/schedule/stated_sizes.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/source/text.h"
@@ -55,6 +56,18 @@ plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSize
     std::move(more.begin(), more.end(), std::back_inserter(purpose.problems));
   }
   return purpose;
+}
+
+void add_for_given(plan::Plan& plan, const GivenSizes& given, const Target& target) {
+  // A build keeps as many variants. Each search takes a tenth of a second.
+  constexpr int drawn = 12;
+  const sema::Kernel& kernel = *plan.kernel;
+  const std::size_t known = plan::given_dims(kernel, given);
+  if (known == 0) return;
+  const std::vector<Binding> problems = known == kernel.dims.size()
+                                            ? std::vector<Binding>{solved_sizes(kernel, given)}
+                                            : plan::drawn_sizes(kernel, given, drawn);
+  for (const Binding& sizes : problems) plan::add_for_sizes(plan, sizes, target);
 }
 
 void refuse_variant(const sema::Kernel& kernel, const std::string& name,

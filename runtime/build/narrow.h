@@ -8,6 +8,7 @@
 #include "backend/plan/narrow/drawn_sizes.h"
 #include "backend/plan/narrow/narrow.h"
 #include "backend/plan/plan.h"
+#include "backend/target/target.h"
 
 namespace lay::runtime {
 
@@ -26,6 +27,11 @@ Binding solved_sizes(const sema::Kernel& kernel, const GivenSizes& given);
 // are none, problems are drawn. Errors as solved_sizes, of sizes that say all dims.
 plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSizes>& sizes,
                          std::size_t most);
+
+// Adds to the plan what is searched for sizes (plan::add_for_sizes): those that are given, or,
+// where they leave dims open, some problems that are drawn. Nothing where no dim is given. Errors
+// as purpose_of.
+void add_for_given(plan::Plan& plan, const GivenSizes& given, const Target& target);
 
 // The error "unknown-variant" of a name that is none of these.
 [[noreturn]] void refuse_variant(const sema::Kernel& kernel, const std::string& name,

@@ -130,20 +130,22 @@ void keep_taken(plan::Plan& plan, const Binding& sizes) {
     }
 }
 
-// The plan as a launch of these sizes sees it; the sizes by dim.
-Binding keep_taken(plan::Plan& plan, const GivenSizes& given) {
-  const Binding sizes = solved_sizes(*plan.kernel, given);
-  keep_taken(plan, sizes);
-  return sizes;
-}
-
 struct DumpOptions {
   std::string file, stage;
   Target target = default_target();
   GivenSizes sizes{};
   std::string kernel{}, variant{};  // empty: all
   bool whole = true;                // a plan without sizes, however long
+  bool any_size = false;            // with sizes: of a plan for any
 };
+
+// The plan as a launch of these sizes sees it; the sizes by dim.
+Binding keep_taken(plan::Plan& plan, const DumpOptions& options) {
+  const Binding sizes = solved_sizes(*plan.kernel, options.sizes);
+  if (!options.any_size) add_for_given(plan, options.sizes, options.target);
+  keep_taken(plan, sizes);
+  return sizes;
+}
 
 // Returns the names of the kernels that the print wrote out.
 std::set<std::string> dump_plan(const Script& script, plan::Plan plan, const DumpOptions& options) {
@@ -151,11 +153,12 @@ std::set<std::string> dump_plan(const Script& script, plan::Plan plan, const Dum
   // Sizes that leave dims open say what a plan is for, and nothing that could be estimated.
   const std::size_t given = plan::given_dims(*plan.kernel, options.sizes);
   if (options.stage == "plan" && given > 0 && given < plan.kernel->dims.size()) {
+    if (!options.any_size) add_for_given(plan, options.sizes, options.target);
     std::cout << plan_summary(plan, options.target, options.sizes);
     return plan::repack_names(plan);
   }
   Binding sizes;
-  if (!options.sizes.empty()) sizes = keep_taken(plan, options.sizes);
+  if (!options.sizes.empty()) sizes = keep_taken(plan, options);
   if (options.stage != "plan") {
     std::cout << tile_dump(script.sources, plan, options.stage, options.variant);
   } else if (options.sizes.empty()) {
@@ -223,8 +226,8 @@ int check_script(const CheckOptions& options) {
 int print_plans(const PlanOptions& options) {
   const Target target = options.gpu.empty() ? default_target() : target_named(options.gpu);
   const std::string stage = options.dump.empty() ? "plan" : options.dump;
-  return dump(
-      {options.file, stage, target, options.sizes, options.kernel, options.variant, options.all});
+  return dump({options.file, stage, target, options.sizes, options.kernel, options.variant,
+               options.all, options.any_size});
 }
 
 }  // namespace lay::runtime

@@ -110,6 +110,8 @@ struct PlanOptions {
   std::map<std::string, std::int64_t> sizes;
   // Long plans whole, too.
   bool all = false;
+  // With sizes: of a plan for any sizes.
+  bool any_size = false;
 };
 // The complete schedule of the kernels with its predictions, as Lay text, of a long plan a summary
 // (plan_summary.h); with sizes the variant that takes them, as far as alignment allows, and what it

@@ -45,24 +45,39 @@ std::int64_t column_run(const sema::Kernel& kernel, const GemmForm& form) {
 
 }  // namespace
 
-std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
-                                       const GemmForm& form, Facts& facts, bool in_parts,
-                                       const Target& target) {
+sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form, Facts& facts,
+                               bool in_parts, const Target& target) {
   const ElementType a = kernel.loaded(form.a).element, b = kernel.loaded(form.b).element,
                     sum = kernel.node(form.contraction).type;
-  if (a == sum && family != "simt") return {};
   // Scaled integers are summed as integers within a group; beside floats they are floats.
   const bool scaled = !form.scales.empty();
   const ElementType accumulator = scaled && !is_float(a) && !is_float(b) ? ElementType::s32 : sum;
   const auto along_k = [&](sema::NodeId factor, const std::optional<OperandView>& view) {
     return view ? view->runs_along_k() : runs_along_k(kernel, facts, factor, form.k);
   };
-  return sema::library_policies(
-      family,
-      {a, b, accumulator, arithmetic(kernel, form), mask_of(kernel, form.contraction).has_value(),
-       stored_bits(kernel), along_k(form.a, form.a_view), along_k(form.b, form.b_view),
-       reads_matrices(kernel, form), in_parts || scaled, !form.batch.empty(), scaled,
-       static_cast<int>(column_run(kernel, form)), form.segments.has_value(), target.capability});
+  return {a,
+          b,
+          accumulator,
+          arithmetic(kernel, form),
+          mask_of(kernel, form.contraction).has_value(),
+          stored_bits(kernel),
+          along_k(form.a, form.a_view),
+          along_k(form.b, form.b_view),
+          reads_matrices(kernel, form),
+          in_parts || scaled,
+          !form.batch.empty(),
+          scaled,
+          static_cast<int>(column_run(kernel, form)),
+          form.segments.has_value(),
+          target.capability};
+}
+
+std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
+                                       const GemmForm& form, Facts& facts, bool in_parts,
+                                       const Target& target) {
+  const bool as_wide = kernel.loaded(form.a).element == kernel.node(form.contraction).type;
+  if (as_wide && family != "simt") return {};
+  return sema::library_policies(family, product_kind(kernel, form, facts, in_parts, target));
 }
 
 }  // namespace lay::plan

@@ -11,10 +11,15 @@
 
 namespace lay::plan {
 
+// Returns what the library's policies ask of a product. `in_parts`: with sums that are promoted
+// every so much of K.
+sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form, Facts& facts,
+                               bool in_parts, const Target& target);
+
 // Returns the rows of a family, "simt", "sm80" or "sm90", for the kernel's types, epilogue and
-// operands: schedules in Lay, and the sizes that they are for. `in_parts`: with sums that are
-// promoted every so much of K. Tensor cores have none for operands that are as wide as their sum,
-// which they do not multiply: their libraries take longer to read than such a kernel to plan.
+// operands: schedules in Lay, and the sizes that they are for. Tensor cores have none for operands
+// that are as wide as their sum, which they do not multiply: their libraries take longer to read
+// than such a kernel to plan.
 std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
                                        const GemmForm& form, Facts& facts, bool in_parts,
                                        const Target& target);

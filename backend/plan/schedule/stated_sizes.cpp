@@ -1,0 +1,106 @@
+#include "backend/plan/schedule/stated_sizes.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/plan/conditions.h"
+#include "backend/plan/gemm_variants.h"
+#include "backend/plan/make.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/schedule/fitting.h"
+#include "backend/plan/schedule/library_rows.h"
+#include "backend/plan/simt/bind_simt.h"
+
+namespace lay::plan {
+namespace {
+
+constexpr int most_tried = 24;  // of the cheapest, until one keeps the planner's laws
+
+// Returns M, N, K and the batches at the sizes; nothing where one of them is no number.
+std::optional<sema::ProblemSize> problem_size(const Gemm& gemm, const Binding& sizes,
+                                              const Target& target) {
+  const auto extent = [&](sema::IndexId index) {
+    return gemm.kernel->index(index).extent.evaluate(sizes);
+  };
+  const auto m = extent(gemm.form.m), n = extent(gemm.form.n), k = extent(gemm.form.k);
+  std::int64_t batches = 1;
+  // Extents are products of dims where indices are joined, and may not fit 64 bits.
+  for (const sema::IndexId index : gemm.form.batch) {
+    const auto count = extent(index);
+    if (!count || __builtin_mul_overflow(batches, *count, &batches)) return std::nullopt;
+  }
+  if (!m || !n || !k || std::min({*m, *n, *k, batches}) < 1) return std::nullopt;
+  return sema::ProblemSize{*m, *n, *k, batches, target.sms};
+}
+
+// The family of rows that a variant of the library's portfolio is of; nothing for others.
+std::optional<std::string> family_of(const Variant& variant) {
+  if (!variant.of_library || !variant.cost || !variant.before.empty()) return std::nullopt;
+  if (std::holds_alternative<Sm90Gemm>(variant.how)) return "sm90";
+  if (simt_of(variant)) return "simt";
+  return std::nullopt;
+}
+
+// The cheapest schedule of the space that costs less than `taken` and takes the sizes. The space
+// is asked with numbers: its candidates come by rising cost, and the first one that keeps the
+// planner's laws is planned as a row for any sizes, whose cost is an expression again.
+std::optional<Variant> cheapest(const Plan& plan, const Gemm& gemm, const std::string& family,
+                                const Variant& taken, const Binding& sizes, const Target& target) {
+  const auto size = problem_size(gemm, sizes, target);
+  const auto most = taken.cost->value.evaluate(sizes);
+  if (!size || !most) return std::nullopt;
+  Facts facts = facts_of(*plan.kernel);
+  const sema::ProductKind kind = product_kind(*gemm.kernel, gemm.form, facts, false, target);
+  int tried = 0;
+  for (const sema::SpaceRow& row : sema::library_space(family, kind, *size)) {
+    // Rising costs: behind the first that is too dear all are.
+    if (row.cost >= *most || tried++ == most_tried) break;
+    const auto policy = sema::space_policy(family, kind, row);
+    if (!policy) continue;
+    // The library's laws know most of the planner's, but not all: what an output's alignment takes,
+    // or registers beside an epilogue's inputs.
+    auto made = row_variant(gemm.kernel, gemm.form, facts, target, family, *policy);
+    // Vectors and elements are portfolios of their own: costs do not compare the two.
+    if (!made || made->accesses != taken.accesses || !made->cost) continue;
+    // From here on as make_plan leaves the library's own rows.
+    for (const Predicate& bound : bounds_of_joined(*plan.kernel, gemm)) made->when.push_back(bound);
+    auto when = open_conditions(facts, made->when);
+    if (!when || contradicts(facts, *when)) continue;
+    when = as_read_back(facts, *when);
+    if (!when) continue;
+    made->when = std::move(*when);
+    if (!fits(*made, sizes)) continue;
+    made->cost = Cost{facts.simplify(made->cost->value), taken.cost->portfolio};
+    if (gemm.kernel != plan.kernel) made->kernel = made->rewritten = gemm.kernel;
+    return made;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_for_sizes(Plan& plan, const Binding& sizes, const Target& target) {
+  if (!plan.problems.empty()) return;
+  // A script's schedules, rows that were tuned and launches that repack operands come before the
+  // portfolio: where one of them takes the sizes, nothing is searched.
+  const auto fitting = fitting_variants(plan, sizes);
+  const auto family = fitting.empty() ? std::nullopt : family_of(*fitting.front());
+  if (!family) return;
+  // Scales, segments and views have rows of their own, which no cost was fitted to.
+  const auto found = recognise_scaled(plan.kernel, facts_of(*plan.kernel));
+  const auto* gemm = std::get_if<Gemm>(&found);
+  if (!gemm || !gemm->form.scales.empty() || gemm->form.segments || gemm->form.has_views()) return;
+  auto made = cheapest(plan, *gemm, *family, *fitting.front(), sizes, target);
+  if (!made) return;
+  // Where the library has the same tile as a row, that one costs less and was taken.
+  const auto has_name = [&](const Variant& each) { return each.name == made->name; };
+  if (std::any_of(plan.variants.begin(), plan.variants.end(), has_name)) return;
+  // Beside the one that it is cheaper than, so that it stands in that portfolio.
+  const auto taken = fitting.front() - plan.variants.data();
+  plan.variants.insert(plan.variants.begin() + taken, std::move(*made));
+}
+
+}  // namespace lay::plan

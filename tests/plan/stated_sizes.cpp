@@ -1,0 +1,175 @@
+// Schedules searched for known sizes (backend/plan/schedule/stated_sizes.h).
+#include "backend/plan/schedule/stated_sizes.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/plan/make.h"
+#include "backend/plan/print.h"
+#include "backend/plan/schedule/fitting.h"
+#include "backend/target/target.h"
+#include "frontend/sema/library.h"
+#include "tests/language/script.h"
+#include "tests/plan/policy_rows.h"
+
+namespace lay::test {
+namespace {
+
+std::int64_t drawn(std::mt19937& random, std::int64_t most) {
+  return 8 * (1 + static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(most / 8)));
+}
+
+sema::KernelPtr kernel_of(const std::string& text) {
+  const sema::test::Script script(text);
+  REQUIRE(script.messages == "");
+  return script.evaluator.kernels().back();
+}
+
+const char* const product =
+    "kernel f<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+    "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
+
+Binding at(const sema::Kernel& kernel, std::int64_t m, std::int64_t n, std::int64_t k) {
+  Binding result;
+  for (const sema::Dim& dim : kernel.dims)
+    result[*dim.symbol.dim_id()] = dim.name == "M" ? m : dim.name == "N" ? n : k;
+  return result;
+}
+
+std::vector<std::string> names(const plan::Plan& plan) {
+  std::vector<std::string> result;
+  for (const plan::Variant& variant : plan.variants) result.push_back(variant.name);
+  return result;
+}
+
+}  // namespace
+
+// The fast path takes numbers, a row's cost is an expression that a launcher evaluates.
+TEST_CASE("spaces: a candidate's cost is that of its row at the sizes") {
+  using enum ElementType;
+  std::mt19937 random(7);
+  sema::ProductKind f32_kind{f32, f32, f32};
+  f32_kind.b_along_k = false;
+  sema::ProductKind fused{bf16, bf16, f32};
+  fused.arithmetic = 9;
+  fused.inputs = true;
+  sema::ProductKind batched{bf16, bf16, f32};
+  batched.batched = true;
+  batched.a_along_k = false;
+  const std::vector<std::pair<std::string, sema::ProductKind>> kinds{{"sm90", {bf16, bf16, f32}},
+                                                                     {"sm90", fused},
+                                                                     {"sm90", batched},
+                                                                     {"sm90", {e4m3, e4m3, f32}},
+                                                                     {"simt", f32_kind}};
+  for (const auto& [family, kind] : kinds) {
+    for (int i = 0; i < 3; ++i) {
+      const sema::ProblemSize size{drawn(random, 4096), drawn(random, 4096), drawn(random, 4096),
+                                   kind.batched ? 5 : 1, 132};
+      const auto rows = sema::library_space(family, kind, size);
+      REQUIRE(rows.size() >= 40);
+      CHECK(std::is_sorted(rows.begin(), rows.end(),
+                           [](const auto& a, const auto& b) { return a.cost < b.cost; }));
+      for (std::size_t row = 0; row < rows.size(); row += 1 + rows.size() / 12) {
+        const auto policy = sema::space_policy(family, kind, rows[row]);
+        INFO(family << " " << rows[row].tile.to_string() << " " << rows[row].how);
+        REQUIRE(policy);
+        CHECK(sema::under(policy->when, size).evaluate({}) == true);
+        const auto cost = cost_under(*policy, size);
+        REQUIRE(cost);
+        CHECK(cost->value() == rows[row].cost);
+      }
+    }
+  }
+}
+
+TEST_CASE("spaces: there is none for kinds without a portfolio of their own") {
+  using enum ElementType;
+  const sema::ProblemSize size{512, 512, 512, 1, 132};
+  sema::ProductKind in_parts{bf16, bf16, f32};
+  in_parts.in_parts = true;
+  CHECK(sema::library_space("sm90", in_parts, size).empty());
+  CHECK(sema::library_space("sm90", {bf16, s8, f32}, size).empty());
+  CHECK(sema::library_space("sm80", {bf16, bf16, f32}, size).empty());
+  sema::ProductKind on_ampere{f32, f32, f32};
+  on_ampere.capability = 80;
+  CHECK(sema::library_space("simt", on_ampere, size).empty());
+}
+
+TEST_CASE("plans for known sizes: the cheapest of the space beside the rows, where it is cheaper") {
+  const sema::KernelPtr kernel = kernel_of(product);
+  const plan::Plan rows = plan::make_plan(kernel);
+  std::mt19937 random(11);
+  int added = 0;
+  for (int i = 0; i < 12; ++i) {
+    const std::int64_t m = drawn(random, 6000), n = drawn(random, 6000), k = drawn(random, 6000);
+    const Binding sizes = at(*kernel, m, n, k);
+    plan::Plan plan = rows;
+    plan::add_for_sizes(plan, sizes, default_target());
+    const auto before = plan::fitting(rows, sizes), now = plan::fitting(plan, sizes);
+    if (plan.variants.size() == rows.variants.size()) {
+      CHECK(names(plan) == names(rows));
+      continue;
+    }
+    ++added;
+    // All rows are there in their order, and one portfolio has the new one.
+    const plan::Variant& made = *now.front().variant;
+    INFO(made.name);
+    CHECK(now.front().portfolio == before.front().portfolio);
+    CHECK(now.front().cost < before.front().cost);
+    CHECK(made.of_library);
+    CHECK(!made.schedule.known());
+    std::vector<std::string> others = names(plan);
+    CHECK(std::erase(others, made.name) == 1);
+    CHECK(others == names(rows));
+    // What it is searched for is not what it is for: its conditions are those of any row.
+    CHECK(plan::fits(made, at(*kernel, 4096, 4096, 4096)));
+    // Asked again there is nothing to add.
+    const std::vector<std::string> once = names(plan);
+    plan::add_for_sizes(plan, sizes, default_target());
+    CHECK(names(plan) == once);
+  }
+  CHECK(added >= 3);
+}
+
+// A plan is text that pastes back: also the schedules that were searched.
+TEST_CASE("plans for known sizes: what is added prints as a schedule and is read back") {
+  const sema::KernelPtr kernel = kernel_of(product);
+  plan::Plan plan = plan::make_plan(kernel);
+  const Binding sizes = at(*kernel, 1784, 1816, 8120);
+  plan::add_for_sizes(plan, sizes, default_target());
+  const plan::Variant made = plan::chosen_variant(plan, sizes);
+  REQUIRE(made.name == "sm90_128x240_2x4_cooperative");
+  plan.variants = {made};
+  const std::string text = plan::print_plan(plan);
+  const sema::KernelPtr pasted = kernel_of(product + text);
+  const plan::Plan again = plan::make_plan(pasted);
+  REQUIRE(again.problems.empty());
+  plan::Plan first = again;
+  first.variants = {again.variants.front()};
+  CHECK(plan::print_plan(first) == text);
+}
+
+TEST_CASE("plans for known sizes: plans without such a portfolio stay as they are") {
+  for (const auto& [text, gpu] : std::vector<std::pair<std::string, std::string>>{
+           {product, "a100"},
+           {"kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[n,m] = X[m,n] }\n",
+            "h200"},
+           {"kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 M:1 { Y[m] = sum[n](X[m,n]) }\n", "h200"},
+           {std::string(product) + "schedule f for simt { }\n", "h200"}}) {
+    const sema::KernelPtr kernel = kernel_of(text);
+    const Target target = *find_target(gpu);
+    plan::Plan plan = plan::make_plan(kernel, target);
+    REQUIRE(plan.problems.empty());
+    const std::vector<std::string> before = names(plan);
+    plan::add_for_sizes(plan, at(*kernel, 416, 5992, 3504), target);
+    CHECK(names(plan) == before);
+  }
+}
+
+}  // namespace lay::test
