@@ -1,11 +1,13 @@
 """Problems drawn from a seed, beside cuBLASLt, untuned (tests/bench/shapes.sh):
 
-  tests/bench/shapes.py SEED [--lay LAY]... [--count N] [--rounds N] [--milliseconds X] [CLASS...]
+  tests/bench/shapes.py SEED [--lay LAY]... [--rows] [--count N] [--rounds N] [--milliseconds X]
+    [CLASS...]
 
 Prints a line for each problem, and of each class the geometric mean of the ratios to the best of
 cuBLASLt's algorithms, the 10th percentile and the worst; then the worst ten. A ratio above 1 means
 that Lay is faster. Of several binaries each is measured on every problem, one after the other, and
-the lines after the first one's have their time by the first one's too.
+the lines after the first one's have their time by the first one's too. With --rows a line has what
+a plan for any sizes takes, and behind it what one for these sizes takes, both in one run.
 """
 
 import argparse
@@ -13,6 +15,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -77,27 +80,42 @@ def problems(seed, name, count):
     return [(draw.choice(kernels), sizes(draw)) for _ in range(count)]
 
 
-def measure(lay, options, kernel, sizes):
-    """The median of Lay in us and its variant, and of each of cuBLASLt; or why there is none."""
+def text_of(sizes, between=","):
+    return between.join("%s=%d" % each for each in sizes.items())
+
+
+def taken(lay, kernel, sizes, *options):
+    """The name of the variant that a plan takes at the sizes."""
+    script, name = kernel
+    plan = subprocess.run([lay, "plan", str(HERE / (script + ".lay")), "--kernel", name, "--size",
+                           text_of(sizes), *options], capture_output=True, text=True)
+    names = re.findall(r"^// variant (\S+)", plan.stdout, re.MULTILINE)
+    return names[-1] if names else None
+
+
+def measure(lay, options, kernel, sizes, *variants):
+    """The measured rows of Lay by variant and the fastest of cuBLASLt; or why there is none."""
     script, name = kernel
     command = [lay, "bench", str(HERE / (script + ".lay")), "--kernel", name, "--json",
                "--triton-seconds", "0", "--torch-seconds", "0", "--algorithms", "8",
                "--rounds", str(options.rounds), "--milliseconds", str(options.milliseconds)]
     if script == "sgemm":
         command += ["--set", "beta=0", "--set", "alpha=1"]
-    command += ["--size", ",".join("%s=%d" % each for each in sizes.items())]
+    for variant in variants:
+        command += ["--variant", variant]
+    command += ["--size", text_of(sizes)]
     run = subprocess.run(command, capture_output=True, text=True)
     try:
         result = json.loads(run.stdout)["results"][0]
     except (ValueError, KeyError, IndexError):
-        return None, None, (run.stderr.strip().splitlines() or ["no output"])[-1]
-    ours = theirs = None
+        return {}, None, (run.stderr.strip().splitlines() or ["no output"])[-1]
+    ours, theirs = {}, None
     why = result.get("failure", "")
     for row in result.get("rows", ()):
         if "failure" in row or not row.get("right"):
             why = row.get("failure") or "%s: %s" % (row["name"], row.get("verdict"))
         elif row["side"] == "lay":
-            ours = row
+            ours[row["name"].removeprefix("lay ")] = row
         elif theirs is None or row["ms"] < theirs["ms"]:
             theirs = row
     return ours, theirs, why
@@ -113,12 +131,44 @@ def summary(name, values):
         name, len(values), mean(values), low, min(values))
 
 
+def compare_rows(lay, options):
+    """What a plan for any sizes takes beside what one for the sizes takes."""
+    ratios, failed = {}, 0
+    for name in options.classes or CLASSES:
+        for kernel, sizes in problems(options.seed, name, options.count):
+            row, searched = taken(lay, kernel, sizes, "--any-size"), taken(lay, kernel, sizes)
+            ours, theirs, why = measure(lay, options, kernel, sizes,
+                                        *dict.fromkeys(each for each in (row, searched) if each))
+            head = "%-9s %-14s %-28s " % (name, kernel[1], text_of(sizes, " "))
+            if row not in ours or searched not in ours or not theirs:
+                failed += 1
+                print(head + why, flush=True)
+                continue
+            times = [ours[each]["ms"] for each in (row, searched)]
+            ratios.setdefault(name, []).append([theirs["ms"] / time for time in times])
+            print(head + "%-22s %8.2f  %-26s %8.2f  cuBLASLt %8.2f  %.3f -> %.3f" % (
+                row.split("_", 1)[-1], times[0] * 1e3, searched.split("_", 1)[-1], times[1] * 1e3,
+                theirs["ms"] * 1e3, *ratios[name][-1]), flush=True)
+    ratios["all"] = [each for values in ratios.values() for each in values]
+    for name, values in ratios.items():
+        if not values:
+            continue
+        before, now = zip(*values)
+        print("%-9s %3d problems: geometric mean %.3f -> %.3f, 10th percentile %.3f -> %.3f, "
+              "least %.3f -> %.3f" % (
+                  name, len(values), mean(before), mean(now), sorted(before)[len(before) // 10],
+                  sorted(now)[len(now) // 10], min(before), min(now)))
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seed")
     parser.add_argument("classes", nargs="*", metavar="class", help=", ".join(CLASSES))
     parser.add_argument("--lay", action="append", help="the binary (default build/lay)")
+    parser.add_argument("--rows", action="store_true",
+                        help="beside what a plan for any sizes takes")
     parser.add_argument("--count", type=int, default=20, help="problems of a class (default 20)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--milliseconds", type=float, default=10)
@@ -127,14 +177,17 @@ def main():
     if unknown:
         parser.error("no class %s; classes are %s" % (", ".join(unknown), ", ".join(CLASSES)))
     binaries = options.lay or ["build/lay"]
+    if options.rows:
+        sys.exit(1 if compare_rows(binaries[0], options) else 0)
     print(LINE % ("class", "kernel", "sizes", "variant", "us", "cuBLASLt", "ratio", ""))
     measured, failed, beside = {}, 0, []
     for name in options.classes or CLASSES:
         for kernel, sizes in problems(options.seed, name, options.count):
-            text = " ".join("%s=%d" % each for each in sizes.items())
+            text = text_of(sizes, " ")
             first = None
             for binary in binaries:
-                ours, theirs, why = measure(binary, options, kernel, sizes)
+                all_ours, theirs, why = measure(binary, options, kernel, sizes)
+                ours = next(iter(all_ours.values()), None)
                 if not ours or not theirs:
                     failed += 1
                     print(LINE % (name, kernel[1], text, "-", "", "", "", why), flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Chooses the tiles that stdlib/policies/sm90.lay has of the space of tiles (space.py):
+"""Chooses the tiles that stdlib/policies/sm90.lay has of the space of tiles of sm90_space.lay:
 
   tests/bench/tiles/portfolio.py [--lay LAY] [--count 150] [--seed portfolio]
 
@@ -13,9 +13,7 @@ Needs no GPU.
 import argparse
 import concurrent.futures
 import heapq
-import json
 import math
-import pathlib
 import re
 
 import space
@@ -71,14 +69,13 @@ def drawn(seed):
                    (sizes["M"], sizes["N"], sizes["K"], sizes.get("L", 1)))
 
 
-def losses(lay, spaces, seed):
+def losses(lay, seed):
     """Of each problem {tile: logarithm of its clocks to the least}."""
     def of_problem(problem):
         kernel, sizes = problem
-        costs = space.costs(lay, {"kernel": kernel, "sizes": sizes}, spaces[kernel])
-        least = min(cost for cost in costs if cost)
-        return {tile: math.log(cost / least)
-                for tile, cost in zip(spaces[kernel], costs) if cost and cost < 8 * least}
+        costs = space.costs(lay, {"kernel": kernel, "sizes": sizes})
+        least = min(costs.values())
+        return {tile: math.log(cost / least) for tile, cost in costs.items() if cost < 8 * least}
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         return list(pool.map(of_problem, drawn(seed)))
 
@@ -129,29 +126,20 @@ def main():
     parser.add_argument("--lay", default="build/lay")
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--seed", default="portfolio")
-    parser.add_argument("--spaces", type=pathlib.Path, help="keeps valid tiles from run to run")
     options = parser.parse_args()
-    spaces = {}
-    if options.spaces and options.spaces.exists():
-        spaces = {kernel: [tuple(tile) for tile in tiles]
-                  for kernel, tiles in json.loads(options.spaces.read_text()).items()}
-    for kernel in ("tt", "tn", "nt", "nn", "batched"):
-        if kernel not in spaces:
-            spaces[kernel] = space.valid(options.lay, kernel)
-    if options.spaces:
-        options.spaces.write_text(json.dumps(spaces))
     known = rows(options.lay)
-    taken = chosen(losses(options.lay, spaces, options.seed), known, options.count)
+    problems = losses(options.lay, options.seed)
+    taken = chosen(problems, known, options.count)
     for title, mark in TABLES:
         print("let %s = (" % title)
         print(table(tile for tile in taken if tile[-1] == mark and tile not in known))
     judged = sorted(min((each[tile] for tile in taken if tile in each), default=LEAST)
-                    for each in losses(options.lay, spaces, options.seed + " judged"))
+                    for each in losses(options.lay, options.seed + " judged"))
     at = [math.exp(judged[min(len(judged) - 1, int(part * len(judged)))])
           for part in (0.5, 0.9, 0.99, 1)]
     print("%d of %d tiles; the least of their clocks to that of the space, on %d other problems: "
           "geometric mean %.3f, median %.3f, 90th percentile %.3f, 99th %.3f, most %.3f" %
-          (len(taken), len(set().union(*spaces.values())), len(judged),
+          (len(taken), len(set().union(*problems)), len(judged),
            math.exp(sum(judged) / len(judged)), *at))
 
 
