@@ -3,8 +3,13 @@
 // by plain loops against the reference.
 #include <functional>
 
+#include "backend/plan/copies.h"
+#include "backend/plan/model/predict.h"
+#include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/simt/bind_simt.h"
+#include "backend/plan/simt/simt.h"
 #include "backend/plan/tiles/formed_product.h"
+#include "backend/target/target.h"
 #include "backend/tile/interpret.h"
 #include "backend/tile/products/product.h"
 #include "backend/tile/text/parse.h"
@@ -19,6 +24,7 @@ namespace lay::test {
 
 namespace {
 
+using plan::SimtGemm;
 using tile::Copy;
 using tile::For;
 using tile::Map;
@@ -79,6 +85,61 @@ tile::Tile& named(Program& program, const std::string& name) {
 }
 Tuple zeros_like(const Tuple& strides) {
   return transform(strides, [](const Tuple&) { return Tuple(0); });
+}
+
+bool same(const plan::OperandCopy& a, const plan::OperandCopy& b) {
+  const bool boxes =
+      a.boxes.has_value() == b.boxes.has_value() &&
+      (!a.boxes || (a.boxes->order == b.boxes->order && a.boxes->box == b.boxes->box));
+  return a.value == b.value && a.load == b.load && a.outer == b.outer &&
+         a.vector_mode == b.vector_mode && a.along_k == b.along_k && a.vector == b.vector &&
+         a.threads == b.threads && a.shared == b.shared && boxes;
+}
+bool same(const SimtGemm& a, const SimtGemm& b) {
+  const bool stores = std::ranges::equal(
+      a.stores, b.stores, [](const plan::OutputStore& x, const plan::OutputStore& y) {
+        return x.assignment == y.assignment && x.vector_mode == y.vector_mode &&
+               x.along_n == y.along_n && x.vector == y.vector;
+      });
+  return a.contraction == b.contraction && a.m == b.m && a.n == b.n && a.k == b.k &&
+         a.batch == b.batch && a.accumulator == b.accumulator && a.tile == b.tile &&
+         a.groups == b.groups && a.lanes == b.lanes && a.lane_grid == b.lane_grid &&
+         a.lane_tile == b.lane_tile && a.accumulators == b.accumulators && a.stages == b.stages &&
+         a.parts == b.parts && same(a.a, b.a) && same(a.b, b.b) && stores && a.order == b.order &&
+         a.blocks_per_sm == b.blocks_per_sm && a.registers == b.registers;
+}
+
+// Calls f(kernel, gemm) for what the planner chooses for CUDA cores by the schedules of the kernel
+// and by the library's, in vectors and element by element. No program has been made of it: it is
+// shaped from the schedule alone.
+void each_chosen(const sema::KernelPtr& kernel, const Target& target,
+                 const std::function<void(const sema::KernelPtr&, const SimtGemm&)>& f) {
+  const auto gemm = plan::recognise_coalesced(kernel, plan::facts_of(*kernel));
+  if (!std::holds_alternative<plan::Gemm>(gemm)) return;
+  const auto& [of, form] = std::get<plan::Gemm>(gemm);
+  std::vector<plan::Problem> problems;
+  std::vector<plan::SimtSchedule> schedules;
+  const auto add = [&](const sema::Schedule& said) {
+    schedules.push_back(
+        plan::read_schedule(plan::with_operand_roles(said, *of, form, problems), problems));
+  };
+  for (const sema::Schedule& said : of->schedules)
+    if (said.target == "simt") add(said);
+  Facts facts = plan::facts_of(*of);
+  for (const sema::Policy& row : plan::library_rows("simt", *of, form, facts, false, target))
+    add({"simt", {}, row.entries, of->where});
+  for (plan::SimtSchedule schedule : schedules)
+    for (const plan::Width width : {plan::Width::vectors, plan::Width::elements}) {
+      // A ring has no registers for accesses of single elements.
+      if (width == plan::Width::elements) schedule.stages = 2;
+      plan::Conditions conditions;
+      auto made = plan::shape_gemm(*of, form, schedule, target, problems);
+      if (!made || !plan::plan_copies(*made, *of, form, facts, target, width, schedule, conditions,
+                                      problems))
+        continue;
+      made->blocks_per_sm = plan::blocks_per_sm(*made, target);
+      f(of, *made);
+    }
 }
 
 void check_problem(const Program& program, const std::string& code, const std::string& what = "") {
@@ -264,6 +325,29 @@ TEST_CASE("each rule of bound products is broken once") {
 }
 
 TEST_CASE("what is chosen for CUDA cores is read back from the program") {
+  int count = 0, rings = 0, parts = 0, elements = 0, slices = 0, boxes = 0, batched = 0;
+  for (const char* script :
+       {"tests/tile/products/products.lay", "tests/agreement/gemm.lay", "tests/agreement/ring.lay"})
+    for (const auto& kernel : kernels_of(source(script)))
+      for (const char* gpu : {"a100", "h200"})
+        each_chosen(kernel, *find_target(gpu),
+                    [&](const sema::KernelPtr& of, const SimtGemm& gemm) {
+                      const Program program = plan::bind_simt(of, gemm);
+                      INFO(gpu << ": " << tile::print(program));
+                      CHECK(same(plan::simt_of(program), gemm));
+                      ++count;
+                      rings += gemm.ring();
+                      parts += gemm.parts > 1;
+                      elements += gemm.a.vector == 1;
+                      slices += gemm.groups[2] > 1;
+                      boxes += gemm.a.boxes || gemm.b.boxes;
+                      batched += !gemm.batch.empty();
+                    });
+  CHECK(count >= 200);
+  for (const int met : {rings, parts, elements, slices, boxes, batched}) CHECK(met > 0);
+}
+
+TEST_CASE("programs of plans on CUDA cores are those of what is read back from them") {
   int count = 0;
   for (const char* script :
        {"tests/tile/products/products.lay", "tests/agreement/gemm.lay", "tests/agreement/ring.lay"})

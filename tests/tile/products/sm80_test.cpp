@@ -1,9 +1,12 @@
 // Products on tensor cores of compute capability 8.0 as tile programs: goldens of sm80.lay, texts
 // that read back, what the planner has chosen read back, rules that are broken once, and the
 // programs run by plain loops against the reference.
+#include "backend/plan/sm80/sm80.h"
+
 #include <functional>
 
 #include "backend/plan/make.h"
+#include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/target/target.h"
 #include "backend/tile/interpret.h"
@@ -22,6 +25,7 @@ namespace {
 
 using plan::Sm80Gemm;
 using plan::Sm80Operand;
+using sema::KernelPtr;
 using tile::Copy;
 using tile::For;
 using tile::Mma;
@@ -34,6 +38,37 @@ void each_product(const plan::Plan& plan,
                   const std::function<void(const Program&, const Sm80Gemm&)>& f) {
   for (const plan::Variant& variant : plan.variants)
     if (const auto gemm = plan::sm80_of(variant)) f(std::get<Program>(variant.how), *gemm);
+}
+
+// Calls f(kernel, gemm) for what the planner chooses for these tensor cores by the schedules of the
+// kernel that name an atom and by the library's, in vectors and element by element. No program has
+// been made of it: it is shaped from the schedule alone.
+void each_chosen(const KernelPtr& kernel, const Target& target,
+                 const std::function<void(const KernelPtr&, const Sm80Gemm&)>& f) {
+  const auto gemm = plan::recognise_scaled(kernel, plan::facts_of(*kernel));
+  if (!std::holds_alternative<plan::Gemm>(gemm)) return;
+  const auto& [of, form] = std::get<plan::Gemm>(gemm);
+  std::vector<plan::Problem> problems;
+  std::vector<plan::TensorSchedule> schedules;
+  const auto add = [&](const sema::Schedule& said) {
+    plan::TensorSchedule read =
+        plan::read_tensor_schedule(plan::with_operand_roles(said, *of, form, problems), problems);
+    if (read.mma) schedules.push_back(std::move(read));
+  };
+  for (const sema::Schedule& said : of->schedules)
+    if (said.target == "sm80") add(said);
+  Facts facts = plan::facts_of(*of);
+  for (const bool in_parts : {false, true})
+    for (const sema::Policy& row : plan::library_rows("sm80", *of, form, facts, in_parts, target))
+      add({"sm80", {}, row.entries, of->where});
+  for (const plan::TensorSchedule& schedule : schedules)
+    for (const plan::Width width : {plan::Width::vectors, plan::Width::elements}) {
+      const plan::GemmForm taken = schedule.swap_ab ? plan::swapped(form) : form;
+      plan::Conditions conditions;
+      if (const auto made =
+              plan::shape_sm80({*of, taken, schedule, target, width, facts, conditions, problems}))
+        f(of, *made);
+    }
 }
 
 // The program of the first variant of one of the kernels of the script.
@@ -106,25 +141,45 @@ TEST_CASE("golden tile programs of products on tensor cores after each pass") {
   }
 }
 
-TEST_CASE("what is chosen for tensor cores is read back from the program and its text") {
-  int count = 0;
+TEST_CASE("what is chosen for tensor cores is read back from the program") {
+  int count = 0, scaled = 0, promoted = 0, elements = 0, sliced = 0, converted = 0, batched = 0;
   for (const std::string& name :
        {script, std::string("tests/agreement/sm80.lay"), std::string("tests/agreement/mixed.lay"),
         std::string("tests/agreement/half_bytes.lay"), std::string("tests/agreement/tensor.lay"),
+        std::string("tests/agreement/products/scaled.lay"),
         std::string("tests/tile/products/tensor_cores.lay")})
     for (const auto& kernel : kernels_of(source(name)))
-      for (const char* gpu : {"a100", "h200"})
-        each_product(plan::make_plan(kernel, *find_target(gpu)),
-                     [&](const Program& program, const Sm80Gemm& gemm) {
-                       const std::string text = tile::print(program);
-                       INFO(text);
-                       const Sm80Gemm read = plan::sm80_of(program);
-                       CHECK(same(read, gemm));
-                       CHECK(plan::bind_sm80(program.kernel, read) == program);
-                       CHECK(tile::parse(text, program.kernel, {gemm.mma}) == program);
-                       ++count;
-                     });
-  CHECK(count >= 100);
+      for (const char* gpu : {"a100", "sm_89", "h200"})
+        each_chosen(kernel, *find_target(gpu), [&](const KernelPtr& of, const Sm80Gemm& gemm) {
+          const Program program = plan::bind_sm80(of, gemm);
+          const std::string text = tile::print(program);
+          INFO(gpu << ": " << text);
+          CHECK(same(plan::sm80_of(program), gemm));
+          CHECK(tile::parse(text, of, {gemm.mma}) == program);
+          ++count;
+          scaled += !gemm.scales.empty();
+          promoted += gemm.promotion_interval > 0;
+          elements += gemm.a.vector == 1;
+          sliced += gemm.groups[2] > 1;
+          converted += gemm.a.converted || gemm.b.converted;
+          batched += !gemm.batch.empty();
+        });
+  CHECK(count >= 200);
+  for (const int met : {scaled, promoted, elements, sliced, converted, batched}) CHECK(met > 0);
+}
+
+TEST_CASE("programs of plans on tensor cores are those of what is read back from them") {
+  int count = 0;
+  for (const std::string& name : {script, std::string("tests/agreement/sm80.lay"),
+                                  std::string("tests/agreement/products/scaled.lay")})
+    for (const auto& kernel : kernels_of(source(name)))
+      each_product(plan::make_plan(kernel, *find_target("a100")),
+                   [&](const Program& program, const Sm80Gemm& gemm) {
+                     INFO(tile::print(program));
+                     CHECK(plan::bind_sm80(program.kernel, gemm) == program);
+                     ++count;
+                   });
+  CHECK(count >= 50);
 }
 
 TEST_CASE("each rule of products on tensor cores is broken once") {
