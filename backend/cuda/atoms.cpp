@@ -33,6 +33,14 @@ bool harmless(std::string instruction, bool may_be_several) {
   });
 }
 
+// Returns true for one instruction, whose addresses stand in brackets.
+bool is_copy_instruction(const std::string& instruction) {
+  return std::ranges::all_of(instruction, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view(" .,:$_-[]").find(c) != std::string_view::npos;
+  });
+}
+
 void replace(std::string& text, const std::string& what, const std::string& by) {
   for (std::size_t at = text.find(what); at != std::string::npos;
        at = text.find(what, at + by.size())) {
@@ -97,45 +105,65 @@ std::string Emitter::pair_register(const ir::Ref& ref, int mode, int pair) {
          place_at(ref.buffer, shifted_offset(ref, mode, std::int64_t{pair} * elements)).text;
 }
 
-// ldmatrix and stmatrix move 8 x 8 matrices of 16-bit elements, one 32-bit register a matrix and
-// lane, which holds two neighbours of a row. Narrower and wider elements are moved as the same
-// bits.
-Emitter::Matrices Emitter::matrices(const ir::Ref& memory, const ir::Ref& held, int mode, int count,
-                                    bool transpose, bool load) {
-  const int width = bits(buffer(held.buffer).element), together = 32 / std::max(1, width);
-  if (width != 16 && (transpose || (width != 8 && width != 32))) {
-    unsupported(std::string("a copy of matrices, ") + (transpose ? "transposed, " : "") +
-                "of elements of " + std::to_string(width) + " bits");
+const ir::CopyAtom& Emitter::copy_atom(const std::string& name) const {
+  const ir::CopyAtom* atom = ir::copy_atom(kernel_, name);
+  if (!atom || atom->instruction.empty() || !is_copy_instruction(atom->instruction))
+    unsupported("the copy " + comment_text(name) + ", which has no PTX instruction,");
+  return *atom;
+}
+
+// The function of an atom of one thread, which is written once for each instruction: cp_async_16,
+// and cp_async_16_2 for another instruction that copies as many bytes.
+std::string Emitter::async_function(const std::string& name) {
+  const ir::CopyAtom& atom = copy_atom(name);
+  const int bytes = static_cast<int>(size(atom.source.shape).value() / 8);
+  std::string text = atom.instruction;
+  if (text.find("$bytes") == std::string::npos)
+    unsupported("the copy " + comment_text(name) + ", which does not say how much is read,");
+  replace(text, "$bytes", "%2");
+  replace(text, "$from", "%1");
+  replace(text, "$to", "%0");
+  const std::string body =
+      "(void* to, const void* from, int bytes) {\n  asm volatile(\"" + text +
+      ";\"\n               : : \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from), "
+      "\"r\"(bytes) : \"memory\");\n}\n";
+  for (int number = 1;; ++number) {
+    const std::string function =
+        "cp_async_" + std::to_string(bytes) + (number > 1 ? "_" + std::to_string(number) : "");
+    const std::string definition = "// " + comment_text(name) +
+                                   "; only `bytes` of them are read, the rest is zero.\n"
+                                   "static __device__ __forceinline__ void " +
+                                   function + body;
+    const auto [known, is_new] = helpers_.copies.emplace(std::pair(bytes, number), definition);
+    if (is_new || known->second == definition) return function;
   }
+}
+
+// A copy of a warp moves registers of 32 bits, each of which holds neighbouring elements: two of 16
+// bits, one of 32 bits.
+void Emitter::copy(const ir::Copy& copy, const ir::WarpCopy& how, int line) {
+  const ir::CopyAtom& atom = copy_atom(how.atom);
+  const bool load = atom.from == ir::Space::shared;
+  const ir::Ref &memory = load ? copy.src : copy.dst, &held = load ? copy.dst : copy.src;
+  const int mode = load ? how.vector.dst_mode : how.vector.src_mode,
+            width = bits(buffer(held.buffer).element), together = 32 / std::max(1, width);
+  if (together < 1 || how.vector.count % together != 0)
+    unsupported("a copy by a warp of elements of " + std::to_string(width) + " bits");
   if (!is_vector_access(held, mode, together))
-    unsupported("a copy of matrices whose pairs are not contiguous");
+    unsupported("a copy by a warp whose registers are not contiguous");
   need("shared_address");
-  Matrices made;
-  made.registers = count / together;
-  made.address = "\"r\"(shared_address(&" + first_element(memory).text + "))";
-  for (int i = 0; i < made.registers; ++i) {
-    made.values += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") +
-                   pair_register(held, mode, i) + ")";
-  }
-  made.form = std::string(load ? "ldmatrix" : "stmatrix") + ".sync.aligned.m8n8.x" +
-              std::to_string(made.registers) + (transpose ? ".trans" : "") + ".shared.b16 ";
-  return made;
-}
-
-void Emitter::copy(const ir::Copy& copy, const ir::MatrixLoad& how, int line) {
-  const Matrices made =
-      matrices(copy.src, copy.dst, how.vector.dst_mode, how.vector.count, how.transpose, true);
-  out_.line("asm volatile(\"" + made.form + numbered(0, made.registers) + ", [%" +
-                std::to_string(made.registers) + "];\"",
-            line);
-  out_.line("             : " + made.values + " : " + made.address + " : \"memory\");");
-}
-
-void Emitter::copy(const ir::Copy& copy, const ir::MatrixStore& how, int line) {
-  const Matrices made =
-      matrices(copy.dst, copy.src, how.vector.src_mode, how.vector.count, how.transpose, false);
-  out_.line("asm volatile(\"" + made.form + "[%0], " + numbered(1, made.registers) + ";\"", line);
-  out_.line("             :: " + made.address + ", " + made.values + " : \"memory\");");
+  const int registers = how.vector.count / together;
+  const std::string address = "\"r\"(shared_address(&" + first_element(memory).text + "))";
+  std::string values, text = atom.instruction;
+  for (int i = 0; i < registers; ++i)
+    values += (i ? ", " : "") + std::string(load ? "\"=r\"(" : "\"r\"(") +
+              pair_register(held, mode, i) + ")";
+  // Operands of asm are numbered from its outputs on.
+  replace(text, load ? "$to" : "$from", numbered(load ? 0 : 1, registers));
+  replace(text, load ? "$from" : "$to", "%" + std::to_string(load ? registers : 0));
+  out_.line("asm volatile(\"" + text + ";\"", line);
+  out_.line(load ? "             : " + values + " : " + address + " : \"memory\");"
+                 : "             :: " + address + ", " + values + " : \"memory\");");
 }
 
 // The registers that wgmma adds to, anywhere in the kernel.

@@ -146,22 +146,15 @@ void Emitter::move_vector(const ir::Copy& copy, const ir::PlainCopy& how, const 
   out_.close();
 }
 
-// cp.async with a source size (PTX ISA, "cp.async"): bytes beyond src-size are written as zeros, so
-// a false predicate with zero fill is a size of 0. The source address is then not read, but it must
-// be one: the buffer's base.
+// With a size of what is read, bytes beyond it are written as zeros, so a false predicate with zero
+// fill is a size of 0. The source address is then not read, but it must be one: the buffer's base.
 void Emitter::copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line) {
   const ElementType type = buffer(copy.src.buffer).element;
   const int bytes = how.vector.count * bits(type) / 8;
   const std::string size = std::to_string(bytes);
-  const std::string_view helper = bytes == 4   ? "cp_async_4"
-                                  : bytes == 8 ? "cp_async_8"
-                                               : "cp_async_16";
-  if (bytes != 4 && bytes != 8 && bytes != 16)
-    unsupported("an asynchronous copy of " + size + " bytes");
-  helpers_.names.insert(helper);
   const std::string to = "&" + first_element(copy.dst).text,
                     from = "&" + place_at(copy.src.buffer, offset(copy.src)).text;
-  const std::string start = std::string(helper) + "(" + to + ", ";
+  const std::string start = async_function(how.atom) + "(" + to + ", ";
   if (!how.guard.predicate) return out_.line(start + from + ", " + size + ");", line);
   const std::string predicate = expression(how.guard.predicate).text;
   if (!how.guard.zero_fill)

@@ -99,8 +99,7 @@ class Emitter {
   void copy(const ir::Copy& copy, const ir::AsyncCopy& how, int line);
   void copy(const ir::Copy& copy, const ir::TmaLoad& how, int line);
   void copy(const ir::Copy& copy, const ir::TmaStore& how, int line);
-  void copy(const ir::Copy& copy, const ir::MatrixLoad& how, int line);
-  void copy(const ir::Copy& copy, const ir::MatrixStore& how, int line);
+  void copy(const ir::Copy& copy, const ir::WarpCopy& how, int line);
   void copy(const ir::Copy& copy, const ir::RemoteStore& how, int line);
   // A plain copy element by element, or as one vector where both sides are contiguous.
   void copy_elements(const ir::Copy& copy, const ir::PlainCopy& how, int line);
@@ -114,17 +113,10 @@ class Emitter {
   Code shifted_offset(const ir::Ref& ref, int mode, std::int64_t by);
 
   // atoms.cpp
-  // The text of an ldmatrix or stmatrix instruction and of its operands.
-  struct Matrices {
-    // The instruction up to its operands.
-    std::string form;
-    std::string address;  // the operand in shared memory
-    // The registers, as operands of asm.
-    std::string values;
-    int registers = 0;
-  };
-  Matrices matrices(const ir::Ref& memory, const ir::Ref& held, int mode, int count, bool transpose,
-                    bool load);
+  // The function of an asynchronous copy's atom.
+  std::string async_function(const std::string& atom);
+  // The atom of a copy, whose instruction is known to be harmless.
+  const ir::CopyAtom& copy_atom(const std::string& name) const;
   // A multiply-add by the atom's PTX, as a function of the file that is written once for each atom.
   void multiply_atom(const ir::Mma& mma, int line);
   std::string atom_function(const ir::MmaAtom& atom, const ir::Mma& mma);

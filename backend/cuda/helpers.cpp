@@ -371,30 +371,6 @@ static __device__ __forceinline__ float normcdf_f32(float x) {
   return x < 0.0f ? tail : 1.0f - tail;
 }
 )"},
-    Helper{
-        "cp_async_4",
-        R"(// 4 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
-static __device__ __forceinline__ void cp_async_4(void* to, const void* from, int bytes) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
-               : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
-}
-)"},
-    Helper{
-        "cp_async_8",
-        R"(// 8 bytes from global to shared memory; only `bytes` of them are read, the rest is zero.
-static __device__ __forceinline__ void cp_async_8(void* to, const void* from, int bytes) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;"
-               : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
-}
-)"},
-    Helper{"cp_async_16",
-           R"(// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
-// zero.
-static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-               : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
-}
-)"},
     Helper{"floor_div", R"(// Rounds towards minus infinity; b > 0.
 static __device__ __forceinline__ long long floor_div(long long a, long long b) {
   return a / b - (a % b < 0);
@@ -416,10 +392,13 @@ const Helper* most_demanding(const Helpers& helpers) {
 
 std::string helper_definitions(const Helpers& helpers) {
   std::string text;
-  for (const std::span<const Helper> rows :
-       {std::span<const Helper>(helper_rows), machine_helpers()})
+  const auto used = [&](std::span<const Helper> rows) {
     for (const Helper& row : rows)
       if (helpers.names.contains(row.name)) text += std::string(row.definition) + "\n";
+  };
+  used(helper_rows);
+  for (const auto& [bytes, definition] : helpers.copies) text += definition + "\n";
+  used(machine_helpers());
   for (const auto& [name, definition] : helpers.atoms) text += definition + "\n";
   const auto define = [&](const std::string& name, const Swizzle& swizzle,
                           const std::string& type) {

@@ -47,6 +47,8 @@ struct Helpers {
   // "swizzle_3_3_3"
   std::map<std::string, Swizzle> swizzles;
   std::map<std::string, Swizzle> wide_swizzles;  // of long long: "wide_swizzle_3_3_3"
+  // The definition of "cp_async_16", by its bytes and its number among those of as many
+  std::map<std::pair<int, int>, std::string> copies;
   // The definition of "multiply_1"
   std::map<std::string, std::string> atoms;
 };

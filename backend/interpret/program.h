@@ -11,6 +11,7 @@
 #include "backend/interpret/interpret.h"
 #include "backend/interpret/lanes.h"
 #include "backend/ir/ir.h"
+#include "frontend/algebra/memory/copy_rows.h"
 
 namespace lay::interpret {
 
@@ -90,6 +91,7 @@ struct CopyPlan {
   int count = 1, dst_mode = 0, src_mode = 0;
   // BarrierId of the mbarrier on which a store to another block completes.
   int barrier = -1;
+  CopyRows rows{};  // of a copy by a warp
 };
 
 // Element offsets of a[i], b[j] and d[i*J+j] from the accesses' own offsets.

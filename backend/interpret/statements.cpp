@@ -9,8 +9,8 @@
 #include "backend/interpret/async/tma.h"
 #include "backend/interpret/control.h"
 #include "backend/interpret/mma/atoms.h"
-#include "backend/interpret/mma/matrix.h"
 #include "backend/interpret/mma/multiply.h"
+#include "backend/interpret/mma/rows.h"
 #include "backend/interpret/values/shuffle.h"
 #include "frontend/algebra/support/overloaded.h"
 
@@ -163,26 +163,24 @@ void Statements::compile(const ir::Copy& copy, const ir::RemoteStore& how) {
   expr_.emit(made);
 }
 
-void Statements::compile(const ir::Copy& copy, const ir::MatrixLoad& how) {
-  copy_matrices(copy, how.vector, copy.src, true, how.transpose);
-}
-
-void Statements::compile(const ir::Copy& copy, const ir::MatrixStore& how) {
-  copy_matrices(copy, how.vector, copy.dst, false, how.transpose);
-}
-
-void Statements::copy_matrices(const ir::Copy& copy, const ir::CopyVector& vector,
-                               const ir::Ref& shared, bool load, bool transpose) {
+void Statements::compile(const ir::Copy& copy, const ir::WarpCopy& how) {
+  const ir::CopyAtom* atom = ir::copy_atom(*program_.kernel, how.atom);
+  const bool load = atom && atom->from == ir::Space::shared;
+  const ir::Ref& shared = load ? copy.src : copy.dst;
   const BufferPlan& in_memory = program_.buffers[shared.buffer.index];
-  const Handler run =
-      is_half_byte(in_memory.element)
-          ? nullptr
-          : matrix::copy(static_cast<int>(in_memory.bytes(1)), in_memory.cell, load, transpose);
-  if (run == nullptr) return static_cast<void>(emit(control::unsupported));
-  CopyPlan plan = copy_plan(copy, vector);
+  // The verifier has refused whatever has no handler or no rows.
+  const Handler run = !atom || is_half_byte(in_memory.element)
+                          ? nullptr
+                          : rows::copy(static_cast<int>(in_memory.bytes(1)), in_memory.cell, load);
+  auto rows = run ? copy_rows(atom->in_memory(), atom->in_registers(), bits(in_memory.element))
+                  : std::nullopt;
+  if (!rows || rows->values != how.vector.count)
+    return static_cast<void>(emit(control::unsupported));
+  CopyPlan plan = copy_plan(copy, how.vector);
+  plan.rows = std::move(*rows);
   Instruction made{.run = run, .detail = static_cast<int>(program_.copies.size())};
   made.value = expr_.bank_count(shared.buffer.index);
-  made.weight = vector.count;
+  made.weight = how.vector.count;
   program_.copies.push_back(std::move(plan));
   expr_.emit(made);
 }

@@ -43,8 +43,7 @@ class Statements {
   void compile(const ir::Copy& copy, const ir::AsyncCopy& how);
   void compile(const ir::Copy& copy, const ir::TmaLoad& how);
   void compile(const ir::Copy& copy, const ir::TmaStore& how);
-  void compile(const ir::Copy& copy, const ir::MatrixLoad& how);
-  void compile(const ir::Copy& copy, const ir::MatrixStore& how);
+  void compile(const ir::Copy& copy, const ir::WarpCopy& how);
   void compile(const ir::Copy& copy, const ir::RemoteStore& how);
   // Runs the body where the guard holds, and writes zeros where it does not, if the copy asks for
   // them.
@@ -56,8 +55,6 @@ class Statements {
   // A box of TMA: coordinates of its first element, and the mbarrier it completes on.
   void copy_box(int map, Handler run, const ir::Ref& tensor, const ir::Ref& shared,
                 Instruction made, int barrier, const std::vector<ir::ExprId>& offsets);
-  void copy_matrices(const ir::Copy& copy, const ir::CopyVector& vector, const ir::Ref& shared,
-                     bool load, bool transpose);
   void multiply_atom(const ir::Mma& mma, Handler run);
   // The offsets of all elements of an operand in registers, from that of its first.
   std::vector<int> element_offsets(const Access& access, int modes);

@@ -305,6 +305,29 @@ PlainCopy& Builder::copy(Ref dst, Ref src, int count, int dst_mode, int src_mode
   return copy(std::move(dst), std::move(src), PlainCopy{{count, dst_mode, src_mode}, {}});
 }
 
+std::string Builder::atom(const sema::CopyInstruction& copy) {
+  if (copy_atom(kernel, copy.name)) return copy.name;
+  const auto space = [&](sema::CopySpace of) {
+    switch (of) {
+      case sema::CopySpace::global:
+        return Space::global;
+      case sema::CopySpace::shared:
+        return Space::shared;
+      case sema::CopySpace::registers:
+        return Space::registers;
+      case sema::CopySpace::any:
+        break;
+    }
+    throw std::logic_error("internal: " + copy.name + " says no space");
+  };
+  if (copy.kind != "thread" && copy.kind != "warp")
+    throw std::logic_error("internal: " + copy.name + " is executed by a " + copy.kind);
+  kernel.copy_atoms.push_back({copy.name, copy.kind == "warp" ? CopyScope::warp : CopyScope::thread,
+                               space(copy.from), space(copy.to), copy.source, copy.destination,
+                               copy.instruction});
+  return copy.name;
+}
+
 Mma& Builder::mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom) {
   emit(Mma{kind, std::move(atom), std::move(d), std::move(a), std::move(b), {}});
   return std::get<Mma>(block_->back().node);

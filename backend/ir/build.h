@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "backend/ir/ir.h"
+#include "frontend/sema/kernel/copy_instruction.h"
 
 namespace lay::ir {
 
@@ -110,6 +111,8 @@ class Builder {
     emit(Copy{std::move(dst), std::move(src), std::move(how)});
     return std::get<Kind>(std::get<Copy>(block_->back().node).how);
   }
+  // The name of a copy's atom, which the kernel declares once.
+  std::string atom(const sema::CopyInstruction& copy);
   // d += a * b; the reference is good until the next statement.
   Mma& mma(MmaKind kind, Ref d, Ref a, Ref b, std::string atom = "");
   // All threads of the barrier meet: of the block, of a named barrier, of the cluster.

@@ -284,10 +284,12 @@ struct PlainCopy {
   CopyVector vector;
   CopyGuard guard;
 };
-// cp.async, global -> shared. It completes with the thread's next committed cp_async group.
+// By an atom of one thread, global -> shared. It completes with the thread's next committed
+// cp_async group.
 struct AsyncCopy {
   CopyVector vector;
   CopyGuard guard;
+  std::string atom;  // of Kernel::copy_atoms
 };
 // cp.async.bulk.tensor, global -> shared: the box of the tensor map. Its bytes count at the
 // mbarrier.
@@ -303,17 +305,13 @@ struct TmaLoad {
 struct TmaStore {
   int tensor_map = -1;
 };
-// ldmatrix, shared -> registers, by a converged warp.
-struct MatrixLoad {
+// By an atom of a converged warp, between shared memory and registers. `vector` counts the elements
+// that each lane has in registers, along their mode. The reference to shared memory is the first
+// element of a row that the lane names, which runs along its mode; the atom says which lanes name
+// rows, and which elements of them each lane gets or gives.
+struct WarpCopy {
   CopyVector vector;
-  bool transpose = false;
-  std::string atom;  // the stdlib record it comes from
-};
-// stmatrix, registers -> shared, by a converged warp.
-struct MatrixStore {
-  CopyVector vector;
-  bool transpose = false;
-  std::string atom;
+  std::string atom;  // of Kernel::copy_atoms
 };
 // st.async, registers -> the same buffer of a block of the cluster. Its bytes count at the same
 // mbarrier of that block.
@@ -326,7 +324,24 @@ struct RemoteStore {
 // dst <- src.
 struct Copy {
   Ref dst, src;
-  std::variant<PlainCopy, AsyncCopy, TmaLoad, TmaStore, MatrixLoad, MatrixStore, RemoteStore> how;
+  std::variant<PlainCopy, AsyncCopy, TmaLoad, TmaStore, WarpCopy, RemoteStore> how;
+};
+
+// An instruction that copies, as data: a record of the standard library or of a script. Both sides
+// map (thread, bit) to a bit of what is copied; in memory each thread names where its bits begin,
+// one behind the other.
+enum class CopyScope { thread, warp };
+struct CopyAtom {
+  std::string name;
+  CopyScope scope = CopyScope::thread;
+  Space from = Space::global, to = Space::shared;
+  Layout source, destination;
+  // The PTX instruction, with $to and $from for registers or addresses and, of an asynchronous
+  // copy, $bytes for how many of them are read. Empty: it cannot be emitted.
+  std::string instruction;
+
+  const Layout& in_memory() const { return from == Space::shared ? source : destination; }
+  const Layout& in_registers() const { return from == Space::shared ? destination : source; }
 };
 
 // An instruction that multiplies tiles, as data: a record of the standard library. A tile of d is m
@@ -505,8 +520,9 @@ struct Kernel {
   // Over the sizes; whoever launches the kernel has checked them.
   std::vector<Predicate> assumptions;
   std::vector<TensorMap> tensor_maps;
-  // By the names that mma statements use.
+  // By the names that mma statements use, and copies.
   std::vector<MmaAtom> atoms;
+  std::vector<CopyAtom> copy_atoms;
   std::vector<Buffer> buffers;
   std::vector<Barrier> barriers;
   std::vector<Ring> rings;
@@ -528,6 +544,9 @@ struct Kernel {
   }
   const Ring& ring(RingId id) const { return rings[static_cast<std::size_t>(id.index)]; }
 };
+
+// The atom of that name; null where there is none.
+const CopyAtom* copy_atom(const Kernel& kernel, const std::string& name);
 
 // Returns true if the kernel may be launched before the grids ahead of it in the stream have ended.
 bool overlaps(const Kernel& kernel);

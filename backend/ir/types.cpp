@@ -70,6 +70,11 @@ BarrierKind barrier_kind(const Sync::Operation& operation) {
                     operation);
 }
 
+const CopyAtom* copy_atom(const Kernel& kernel, const std::string& name) {
+  const auto found = std::ranges::find(kernel.copy_atoms, name, &CopyAtom::name);
+  return found == kernel.copy_atoms.end() ? nullptr : &*found;
+}
+
 bool overlaps(const Kernel& kernel) {
   return std::any_of(kernel.prologue.begin(), kernel.prologue.end(), [](const Stmt& statement) {
     const auto* fence = std::get_if<Fence>(&statement.node);

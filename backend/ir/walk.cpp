@@ -37,8 +37,7 @@ class Collector {
     for (const ExprId offset : load.offsets) use(offset);
   }
   void operator()(const TmaStore& store) { made.tensor_maps.push_back(store.tensor_map); }
-  void operator()(const MatrixLoad&) {}
-  void operator()(const MatrixStore&) {}
+  void operator()(const WarpCopy&) {}
   void operator()(const RemoteStore& store) {
     use(store.completion);
     use(store.block);

@@ -160,11 +160,9 @@ std::optional<const tile::Program*> split_program(const Variant& variant) {
 void fragment_line(const Fragment& fragment, const std::string& outer, const std::string& k,
                    std::vector<std::string>& lines) {
   // Element by element there is no row to name.
-  if (fragment.matrices == 0) return;
-  lines.push_back("  // fragments by ldmatrix" + std::string(fragment.transposed ? ".trans" : "") +
-                  ", " + std::to_string(fragment.matrices) +
-                  (fragment.matrices == 1 ? " matrix" : " matrices") + "; lane -> row at (" +
-                  outer + "," + k + "): " + fragment.rows.to_string());
+  if (!fragment.copy) return;
+  lines.push_back("  // fragments by " + fragment.copy->name + "; lane -> row at (" + outer + "," +
+                  k + "): " + fragment.rows.to_string());
 }
 
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
@@ -173,7 +171,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80O
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " +
                   elements(operand.vector) + " at once along " + (operand.along_k ? k : outer) +
-                  (operand.async ? ", by cp.async" : "") +
+                  (operand.async ? ", by " + operand.async->name : "") +
                   (operand.converted ? ", converted in registers" : "") + "; (thread,value) -> (" +
                   outer + "," + k + "): " + operand.threads.to_string());
   fragment_line(operand.fragment, outer, k, lines);
@@ -192,7 +190,7 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
     lines.push_back("  // its windows are columns of pixels, by im2col mode");
   if (operand.fragment) {
     const int together = operand.fragment->together;
-    if (operand.fragment->matrices == 0)
+    if (!operand.fragment->copy)
       lines.push_back("  // fragments " +
                       (together == 1 ? "element by element" : elements(together) + " at once") +
                       (operand.converted ? ", converted in registers" : "") +
@@ -207,12 +205,10 @@ void operand_lines(const sema::Kernel& kernel, const Sm90Gemm& gemm, const TmaOp
 void staged_line(const sema::Kernel& kernel, const Sm90Gemm& gemm, const StagedTensor& staged,
                  bool out, const std::string& buffers, std::vector<std::string>& lines) {
   const std::string& name = kernel.tensor(staged.tensor).name;
-  const char* matrices = out ? "stmatrix" : "ldmatrix";
-  // Two steps: between registers and shared memory by stmatrix or ldmatrix where elements have 16
-  // bits, between shared and global memory by TMA or by threads that take neighbours.
-  const std::string by = staged.tma ? staged.matrices ? std::string(matrices) + " and TMA" : "TMA"
-                         : staged.matrices ? std::string(matrices) + " and neighbours"
-                                           : "neighbours";
+  // Two steps: between registers and shared memory by a copy of a warp where elements have 16 bits,
+  // between shared and global memory by TMA or by threads that take neighbours.
+  const std::string by = (staged.matrices ? staged.copies.front().name + " and " : "") +
+                         (staged.tma ? "TMA" : "neighbours");
   lines.push_back("  // " + name + (out ? " leaves by " : " comes by ") + by + " through " +
                   to_string(staged.shared) + buffers);
   if (staged.tma) return;

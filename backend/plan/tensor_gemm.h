@@ -18,6 +18,8 @@
 namespace lay::plan {
 
 struct TensorGemm {
+  friend bool operator==(const TensorGemm&, const TensorGemm&) = default;
+
   sema::NodeId contraction = -1;
   sema::IndexId m = -1, n = -1, k = -1;
   std::vector<sema::IndexId> batch;  // further output indices: further coordinates of a tile

@@ -36,6 +36,7 @@
 
 #include "frontend/algebra/layouts/layout.h"
 #include "frontend/sema/kernel/atom.h"
+#include "frontend/sema/kernel/copy_instruction.h"
 #include "frontend/sema/kernel/kernel.h"
 
 namespace lay::tile {
@@ -124,8 +125,11 @@ struct Tile {
   int assignment = -1;      // of an output in global memory: in Kernel::assignments
   std::optional<SharedTile> shared = {};  // of a tile in shared memory, once bound
   // Of a tile in registers whose elements other threads have than those of the program say; of one
-  // in shared memory, the threads that copy it there asynchronously (cp.async).
+  // in shared memory, the threads that copy it there asynchronously.
   std::optional<Distribution> threads = {};
+  // The instruction that copies its elements there: from global to shared memory asynchronously, or
+  // from shared memory to the registers of a warp. None: each thread loads and stores its own.
+  std::optional<sema::CopyInstruction> filled_by = {};
 
   friend bool operator==(const Tile&, const Tile&) = default;
 };

@@ -147,6 +147,37 @@ CopyInstruction library_copy(const std::string& library, const std::string& name
   return instruction_of(library, name, arguments, copy_of);
 }
 
+const std::vector<CopyInstruction>& library_copies() {
+  static const std::vector<CopyInstruction> all = [] {
+    std::vector<CopyInstruction> made;
+    for (const std::string& library : stdlib_names()) {
+      if (!library.starts_with("atoms.")) continue;
+      for (const RecordPtr& record : library_records(library, "copy_instructions")) {
+        CopyInstruction copy = copy_of(*record);
+        copy.name = library.substr(library.rfind('.') + 1) + "." + record->head;
+        // A file that lists none has those of the file that it uses.
+        const bool known = std::ranges::any_of(made, [&](CopyInstruction each) {
+          if (each.name.substr(each.name.find('.')) != copy.name.substr(copy.name.find('.')))
+            return false;
+          each.name = copy.name;
+          return each == copy;
+        });
+        if (!known) made.push_back(std::move(copy));
+      }
+    }
+    std::ranges::stable_sort(made, {}, &CopyInstruction::since);
+    return made;
+  }();
+  return all;
+}
+
+std::vector<CopyInstruction> library_copies(CopySpace from, CopySpace to, int capability) {
+  std::vector<CopyInstruction> found;
+  for (const CopyInstruction& each : library_copies())
+    if (each.from == from && each.to == to && each.since <= capability) found.push_back(each);
+  return found;
+}
+
 void add_library(const std::string& name, const std::string& path, const std::string& text) {
   const std::lock_guard lock(mutex_of_libraries);
   added_libraries.insert_or_assign(name, Added{path, text});

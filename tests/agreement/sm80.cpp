@@ -6,15 +6,24 @@
 //   to - 3
 #include <catch2/catch.hpp>
 #include <set>
+#include <span>
 
+#include "backend/cuda/emit.h"
 #include "backend/ir/lower/lower.h"
+#include "backend/ir/text/parse.h"
+#include "backend/ir/text/print.h"
+#include "backend/ir/verify/verify.h"
 #include "backend/plan/make.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/target/target.h"
+#include "backend/tile/text/parse.h"
+#include "backend/tile/text/print.h"
+#include "backend/tile/verify.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
+#include "tests/language/script.h"
 
 namespace {
 
@@ -93,6 +102,86 @@ TEST_CASE("narrow operands are widened in registers, in every variant of their p
       }
     }
   }
+}
+
+TEST_CASE("copies of a script are planned, run and emitted by what their records say") {
+  // Lanes 8 to 15 name the rows of the third matrix, lanes 16 to 23 those of the second.
+  sema::test::Script script(R"(use atoms.sm80
+record crossed {
+  kind        = "warp"
+  from        = "shared"
+  to          = "registers"
+  threads     = 32:1
+  source      = thread_values(((8,2,2),128):((128,2048,1024),1))
+  destination = thread_values((32,(32,4)):(32,(1,1024)))
+  registers   = destination
+  instruction = "ldmatrix.crossed.sync.aligned.m8n8.x4.shared.b16 $to, [$from]"
+  since       = 80
+}
+record ahead {
+  kind        = "thread"
+  from        = "global"
+  to          = "shared"
+  threads     = 1:0
+  source      = thread_values((1,128):(0,1))
+  destination = thread_values((1,128):(0,1))
+  instruction = "cp.async.cg.shared.global.L2::128B [$to], [$from], 16, $bytes"
+  since       = 80
+}
+kernel product<M, N, K>(A: f16 (M,K), B: f16 (N,K)) -> C: f32 (M,N)
+{ C[m,n] = sum[k](A[m,k] * B[n,k]) }
+schedule product for sm80 {
+  mma = sm80.mma(m = 16, k = 16, ab = f16, acc = f32)
+  tile = (32,32,32)
+  groups = (1,1,1,1)
+}
+)");
+  REQUIRE(script.messages == "");
+  const auto copy = [&](const std::string& call) {
+    const auto outcomes = script.evaluator.run("copy.lay", call);
+    REQUIRE(outcomes.size() == 1);
+    for (const Diagnostic& each : outcomes[0].diagnostics.list()) FAIL(each.message);
+    REQUIRE(outcomes[0].value);
+    return sema::copy_of(**outcomes[0].value->as<sema::RecordPtr>());
+  };
+  const sema::CopyInstruction crossed = copy("crossed"), ahead = copy("ahead");
+  const sema::KernelPtr kernel = script.evaluator.kernels().back();
+  const plan::Plan plan = plan::make_plan(kernel, *find_target("a100"));
+  REQUIRE(plan.problems.empty());
+  plan::Variant variant = plan.variants.front();
+  plan::Sm80Gemm gemm = *plan::sm80_of(variant);
+  CHECK(gemm.a.fragment.copy->name == "sm75.ldmatrix(n = 4)");
+  CHECK(gemm.a.fragment.rows.to_string() == "(8,2,2):(1@0,8@0,8@1)");
+  gemm.a.fragment = plan::fragment_from(gemm.mma.a, {16, 16}, true, 16, std::span(&crossed, 1));
+  REQUIRE(gemm.a.fragment.copy == crossed);
+  CHECK(gemm.a.fragment.rows.to_string() == "(8,2,2):(1@0,8@1,8@0)");
+  // B has other values: no copy of that many bits.
+  CHECK(!plan::fragment_from(gemm.mma.b, {8, 16}, true, 16, std::span(&crossed, 1)).copy);
+  gemm.a.async = ahead;
+
+  const tile::Program program = plan::bind_sm80(std::get<tile::Program>(variant.how).kernel, gemm);
+  INFO(tile::print(program));
+  CHECK(tile::verify(program).empty());
+  CHECK((plan::sm80_of(program) == gemm));
+  CHECK(tile::parse(tile::print(program), program.kernel, {gemm.mma}, {crossed, ahead}) == program);
+  variant.how = program;
+  ir::Kernel lowered = ir::lower(plan, variant);
+  CHECK(ir::print(ir::parse(ir::print(lowered))) == ir::print(lowered));
+  const sema::KernelCall call = lay::test::integer_call(kernel, {64, 96, 48});
+  const Array expected = sema::run_reference(call).outputs[0];
+  CHECK(lay::test::trouble(lowered, call, expected) == "");
+  const std::string text = std::get<cuda::Emitted>(cuda::emit(lowered, *find_target("a100"))).text;
+  CHECK(text.find("\"ldmatrix.crossed.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\"") !=
+        std::string::npos);
+  CHECK(text.find("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;") != std::string::npos);
+  // The library's copies of B stand beside them, each with a function of its own.
+  CHECK(text.find("\"ldmatrix.sync.aligned.m8n8.x2.shared.b16") != std::string::npos);
+  CHECK(text.find("void cp_async_16_2(") != std::string::npos);
+  // The rows are what the atom says: the same addresses for ldmatrix(4) give another product.
+  for (ir::CopyAtom& atom : lowered.copy_atoms)
+    if (atom.name == crossed.name) atom.source = Layout(tuple(32, 128), tuple(128, 1));
+  CHECK(ir::verify(lowered).empty());
+  CHECK(lay::test::trouble(lowered, call, expected) != "");
 }
 
 TEST_CASE("every row of the library for narrow operands fits a GPU with its shared memory") {

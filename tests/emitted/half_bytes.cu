@@ -11,9 +11,9 @@
 //     promotion_interval = 32
 //     stages        = 6
 //     smem X        = Sw<3,3,3> o 0 o (16,256):(256,1)
-//     // X is read 8 elements at once along k, by cp.async; (thread,value) -> (m,k): ((32,8),(8,(1,2))):((8@1,1@0),(1@1,(256@1,8@0)))
+//     // X is read 8 elements at once along k, by sm80.cp_async(bytes = 16); (thread,value) -> (m,k): ((32,8),(8,(1,2))):((8@1,1@0),(1@1,(256@1,8@0)))
 //     smem W        = Sw<3,5,3> o 0 o (32,256):(256,1)
-//     // W is read 32 elements at once along k, by cp.async, converted in registers; (thread,value) -> (n,k): ((8,32),(32,(1,1))):((32@1,1@0),(1@1,(256@1,32@0)))
+//     // W is read 32 elements at once along k, by sm80.cp_async(bytes = 16), converted in registers; (thread,value) -> (n,k): ((8,32),(32,(1,1))):((32@1,1@0),(1@1,(256@1,32@0)))
 //     group_m       = 1
 //     // accumulators, (thread,value) -> (m,n): (((4,8),(1,2)),((2,2),(1,2))):(((2@1,1@0),(16@0,16@1)),((1@1,8@0),(16@0,8@1)))
 //     // Y is written 2 elements at once along n
@@ -57,8 +57,7 @@ static __device__ __forceinline__ uint4 bf16x8_from_s4x8(unsigned x) {
   return make_uint4(low.x, low.y, high.x, high.y);
 }
 
-// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
-// zero.
+// sm80.cp_async(bytes = 16); only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");

@@ -9,8 +9,7 @@ static __device__ __forceinline__ float f32_from_f16(unsigned short x) {
   return y;
 }
 
-// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
-// zero.
+// async16; only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");

@@ -29,9 +29,10 @@ Problem problem(const lay::cuda::EmitResult& result) {
 }  // namespace
 
 TEST_CASE("what cannot be emitted yet is a problem with the script's line") {
-  const Problem found =
-      problem(emit("Y[0] = 1.0 @3\ncopy cp_async s[0] <- Y[0] count 3 then group @7",
-                   "shared s : f32 4:1 align 16\n"));
+  const Problem found = problem(
+      emit("Y[0] = 1.0 @3\ncopy cp_async s[0] <- Y[0] count 3 then group atom \"async12\" @7",
+           "shared s : f32 4:1 align 16\n"
+           "copy_atom \"async12\" thread global (1,96):(0,1) to shared (1,96):(0,1)\n"));
   CHECK(found.code == "unsupported");
   CHECK(found.line == 7);
 }

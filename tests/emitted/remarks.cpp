@@ -44,7 +44,7 @@ void describe(std::ostream& out, const plan::ScalarKernel&) {
 void describe(std::ostream& out, const tile::Program& program) {
   if (plan::is_sm80(program)) {
     const plan::Sm80Gemm gemm = plan::sm80_of(program);
-    out << "sm80 " << gemm.a.async << gemm.b.async << (gemm.tile[0] > 64);
+    out << "sm80 " << gemm.a.async.has_value() << gemm.b.async.has_value() << (gemm.tile[0] > 64);
   } else if (program.is_product()) {
     const plan::SimtGemm gemm = plan::simt_of(program);
     out << "simt " << gemm.ring() << gemm.a.along_k << gemm.b.along_k << (gemm.a.vector > 1)

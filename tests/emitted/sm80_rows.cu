@@ -10,11 +10,11 @@
 //     groups        = (2,4,1,1)
 //     stages        = 4
 //     smem A        = Sw<2,3,3> o 0 o (128,32):(32,1)
-//     // A is read 8 elements at once along k, by cp.async; (thread,value) -> (m,k): ((4,64),(8,(1,2))):((8@1,1@0),(1@1,(32@1,64@0)))
-//     // fragments by ldmatrix, 4 matrices; lane -> row at (m,k): (8,2,2):(1@0,8@0,8@1)
+//     // A is read 8 elements at once along k, by sm80.cp_async(bytes = 16); (thread,value) -> (m,k): ((4,64),(8,(1,2))):((8@1,1@0),(1@1,(32@1,64@0)))
+//     // fragments by sm75.ldmatrix(n = 4); lane -> row at (m,k): (8,2,2):(1@0,8@0,8@1)
 //     smem B        = Sw<2,3,3> o 0 o (128,32):(32,1)
-//     // B is read 8 elements at once along k, by cp.async; (thread,value) -> (n,k): ((4,64),(8,(1,2))):((8@1,1@0),(1@1,(32@1,64@0)))
-//     // fragments by ldmatrix, 2 matrices; lane -> row at (n,k): (8,2):(1@0,8@1)
+//     // B is read 8 elements at once along k, by sm80.cp_async(bytes = 16); (thread,value) -> (n,k): ((4,64),(8,(1,2))):((8@1,1@0),(1@1,(32@1,64@0)))
+//     // fragments by sm75.ldmatrix(n = 2); lane -> row at (n,k): (8,2):(1@0,8@1)
 //     group_m       = 8
 //     // accumulators, (thread,value) -> (m,n): (((4,8),(2,4)),((2,2),(4,4))):(((2@1,1@0),(64@0,32@1)),((1@1,8@0),(16@0,8@1)))
 //     // C is written 2 elements at once along n
@@ -37,8 +37,7 @@ static __device__ __forceinline__ unsigned short bf16_from_f32(float x) {
   return y;
 }
 
-// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
-// zero.
+// sm80.cp_async(bytes = 16); only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
@@ -101,7 +100,7 @@ lay_rows_sm80(
   const int a_first_ = tile_m_ * 128 + a_m_;
   const int a_part_ = warp % 2 * 64;
   const int m_tile_ = tile_m_ * 128;
-  // the row that this lane names to ldmatrix: (8,2,2):(1@0,8@0,8@1)
+  // the row that this lane names to sm75.ldmatrix(n = 4): (8,2,2):(1@0,8@0,8@1)
   const int a_row_ = a_part_ + lane % 16;
   const int a_row_k_ = lane / 16 * 8;
   // B: (thread,value) -> (n,k): ((4,64),(8,(1,2))):((8@1,1@0),(1@1,(32@1,64@0)))
@@ -110,7 +109,7 @@ lay_rows_sm80(
   const int b_first_ = tile_n_ * 128 + b_n_;
   const int b_part_ = warp / 2 * 32;
   const int n_tile_ = tile_n_ * 128;
-  // the row that this lane names to ldmatrix: (8,2):(1@0,8@1)
+  // the row that this lane names to sm75.ldmatrix(n = 2): (8,2):(1@0,8@1)
   const int b_row_ = b_part_ + lane % 16 % 8;
   const int b_row_k_ = lane % 16 / 8 * 8;
   const int tiles_k_ = (K_ + 31) / 32;

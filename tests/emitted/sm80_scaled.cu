@@ -11,10 +11,10 @@
 //     promotion_interval = 64
 //     stages        = 3
 //     smem X        = Sw<3,3,5> o 0 o (16,256):(256,1)
-//     // X is read 8 elements at once along k, by cp.async; (thread,value) -> (m,k): ((32,8),(8,(1,2))):((8@1,1@0),(1@1,(256@1,8@0)))
-//     // fragments by ldmatrix, 4 matrices; lane -> row at (m,k): (8,2,2):(1@0,8@0,8@1)
+//     // X is read 8 elements at once along k, by sm80.cp_async(bytes = 16); (thread,value) -> (m,k): ((32,8),(8,(1,2))):((8@1,1@0),(1@1,(256@1,8@0)))
+//     // fragments by sm75.ldmatrix(n = 4); lane -> row at (m,k): (8,2,2):(1@0,8@0,8@1)
 //     smem W        = Sw<3,4,4> o 0 o (32,256):(256,1)
-//     // W is read 16 elements at once along k, by cp.async, converted in registers; (thread,value) -> (n,k): ((16,16),(16,(1,2))):((16@1,1@0),(1@1,(256@1,16@0)))
+//     // W is read 16 elements at once along k, by sm80.cp_async(bytes = 16), converted in registers; (thread,value) -> (n,k): ((16,16),(16,(1,2))):((16@1,1@0),(1@1,(256@1,16@0)))
 //     group_m       = 8
 //     // accumulators, (thread,value) -> (m,n): (((4,8),(1,2)),((2,2),(1,2))):(((2@1,1@0),(16@0,16@1)),((1@1,8@0),(16@0,8@1)))
 //     // Y is written 2 elements at once along n
@@ -46,8 +46,7 @@ static __device__ __forceinline__ uint2 bf16x4_from_s8x4(unsigned x) {
   return y;
 }
 
-// 16 bytes from global to shared memory; only `bytes` of them are read, the rest is
-// zero.
+// sm80.cp_async(bytes = 16); only `bytes` of them are read, the rest is zero.
 static __device__ __forceinline__ void cp_async_16(void* to, const void* from, int bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                : : "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory");
@@ -122,7 +121,7 @@ lay_sm80_slices_sm80(
   const int a_first_ = tile_m_ * 16 + a_m_;
   const int a_part_ = 0;
   const int m_tile_ = tile_m_ * 16;
-  // the row that this lane names to ldmatrix: (8,2,2):(1@0,8@0,8@1)
+  // the row that this lane names to sm75.ldmatrix(n = 4): (8,2,2):(1@0,8@0,8@1)
   const int a_row_ = a_part_ + lane % 16;
   const int a_row_k_ = lane / 16 * 8 + slice_ * 64;
   // B: (thread,value) -> (n,k): ((16,16),(16,(1,2))):((16@1,1@0),(1@1,(256@1,16@0)))

@@ -16,12 +16,12 @@
 //     // W is loaded by TMA: 1 box of 64 n x 64 k a block and K tile, swizzled over 128 bytes
 //     group_m       = 8
 //     // accumulators, (thread,value) -> (m,n): (((4,8,4),(2,1)),((2,2,16),(1,1))):(((2@1,1@0,16@0),(64@0,128@1)),((1@1,8@0,8@1),(64@0,128@1)))
-//     // Y leaves by stmatrix and TMA through Sw<3,3,3> o 0 o (64,64):(64,1), 2 buffers a consumer, each warp its own rows
+//     // Y leaves by sm90.stmatrix(n = 4) and TMA through Sw<3,3,3> o 0 o (64,64):(64,1), 2 buffers a consumer, each warp its own rows
 //     // registers: 56 for each producer thread, 224 for each of a consumer
 //     // predicted: 224 registers a thread, 165376 bytes of shared memory
 //     //   wgmma A: 1 wavefront a matrix, least 1
 //     //   wgmma B: 1 wavefront a matrix, least 1
-//     //   stmatrix: 4 wavefronts a warp, least 4
+//     //   sm90.stmatrix(n = 4): 4 wavefronts a warp, least 4
 //     //   2*M*K*ceil_div(N,128) + 2*N*K*ceil_div(M,256) + 2*M*N bytes through L2
 //     //   2*M*N + 2*M*K + 2*N*K bytes of global memory at least, 2*M*N*K floating-point operations
 //   }

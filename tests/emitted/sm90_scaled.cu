@@ -21,12 +21,12 @@
 //     //   a[m,k / 128], 2 numbers a thread
 //     //   b[n / 128,k / 128], 1 number a thread
 //     // 2 sets of accumulators: the sums of one are added to totals while the next products fill the other
-//     // C leaves by stmatrix and TMA through Sw<3,3,3> o 0 o (64,64):(64,1), 2 buffers a consumer, each warp its own rows
+//     // C leaves by sm90.stmatrix(n = 4) and TMA through Sw<3,3,3> o 0 o (64,64):(64,1), 2 buffers a consumer, each warp its own rows
 //     // registers: 40 for each producer thread, 232 for each of a consumer
 //     // predicted: 232 registers a thread, 230912 bytes of shared memory
 //     //   wgmma A: 1 wavefront a matrix, least 1
 //     //   wgmma B: 1 wavefront a matrix, least 1
-//     //   stmatrix: 4 wavefronts a warp, least 4
+//     //   sm90.stmatrix(n = 4): 4 wavefronts a warp, least 4
 //     //   132*M*N*K + 4*N*K*ceil_div(M,128) + 16384*N*K*ceil_div(M,256) + 256*M*N bytes through L2
 //     //   256*M*N + 132*M*K + 16388*N*K bytes of global memory at least, 32768*M*N*K floating-point operations
 //   }

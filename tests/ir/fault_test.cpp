@@ -314,18 +314,19 @@ const std::string kPipeline = R"(kernel pipeline from "pipeline.lay" {
   global X : f32 (64,N):(1,64) read align 16
   global Y : f32 (64,N):(1,64) write align 16
   shared s : f32 (64,4):(1,64) align 16
+  copy_atom "async4" thread global (1,32):(0,1) to shared (1,32):(0,1) ptx "cp.async.ca.shared.global [$to], [$from], 4, $bytes"
   barrier all block
   launch grid (1,1,1) cluster (1,1,1) threads 64
   role all threads 0..64 {
     for t : s32 grid in 0..3 unrolled {
-      copy cp_async s[thread,t] <- X[thread,t] when t < N else zero then group  @3
+      copy cp_async s[thread,t] <- X[thread,t] when t < N else zero then group atom "async4"  @3
       commit cp_async
     }
     for t : s32 grid in 0..N {
       wait_group cp_async pending 2
       sync all
       Y[63 - thread,t] = s[63 - thread,t % 4]  @5
-      copy cp_async s[thread,(t + 3) % 4] <- X[thread,t + 3] when t + 3 < N then group  @6
+      copy cp_async s[thread,(t + 3) % 4] <- X[thread,t + 3] when t + 3 < N then group atom "async4"  @6
       commit cp_async
     }
   }

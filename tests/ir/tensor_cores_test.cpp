@@ -25,6 +25,8 @@ const char* const kernel_text = R"(kernel tensor16 {
   register b : f16 (4,):(1,)
   register c : f32 (4,):(1,)
   mma_atom "m16n8k16" shape (16,8,16) d ((4,8),(2,2)):((32,1),(16,8)) a ((4,8),(2,2,2)):((32,1),(16,8,128)) b ((4,8),(2,2)):((16,1),(8,64))
+  copy_atom "ldmatrix_x4" warp shared (32,128):(128,1) to register (32,(32,4)):(32,(1,1024))
+  copy_atom "ldmatrix_x2_trans" warp shared ((16,2),128):((128,0),1) to register ((4,8),(16,2,2)):((256,16),(1,128,1024))
   barrier all block
   launch grid (1,1,1) cluster (1,1,1) threads 32
   role all threads 0..32 {
@@ -33,8 +35,8 @@ const char* const kernel_text = R"(kernel tensor16 {
       copy B_shared[lane,0] <- B[lane,0] count 8 along 1, 1
     }
     sync all
-    copy ldmatrix a[0] <- A_shared[lane % 16,lane / 16 * 8] count 8 along 0, 1 atom "ldmatrix_x4"
-    copy ldmatrix b[0] <- B_shared[lane % 16,0] count 4 along 0, 1 transpose atom "ldmatrix_x2_trans"
+    copy warp a[0] <- A_shared[lane % 16,lane / 16 * 8] count 8 along 0, 1 atom "ldmatrix_x4"
+    copy warp b[0] <- B_shared[lane % 16,0] count 4 along 0, 1 atom "ldmatrix_x2_trans"
     mma mma_sync c[] += a[] * b[] zero true atom "m16n8k16"
     mma mma_sync c[] += a[] * b[] atom "m16n8k16"
     for i : s32 grid in 0..2 unrolled {
@@ -97,7 +99,6 @@ TEST_CASE(
   };
   const Mistake mistakes[] = {
       {"    sync all\n", "", race},
-      {"count 8 along 0, 1 atom", "count 4 along 0, 1 atom", uninitialised},
       {"    mma mma_sync c[] += a[] * b[] zero true atom \"m16n8k16\"\n", "", uninitialised},
       {"B_shared[lane % 16,0] count 4", "B_shared[lane % 16 + 1,0] count 4", out_of_bounds},
   };

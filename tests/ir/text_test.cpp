@@ -30,6 +30,8 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
   register acc : f32 (8,8):(1,8)  @4 "behind a stride"
   tensor_map x_map of X order (1,0) box (64,128) swizzle Sw<3,4,3>
   tensor_map p_map of P order (2,1,0) box (64,128,1) onto (1,0,0) im2col (-1,ceil_div(M,2),2)
+  copy_atom "async16" thread global (1,128):(0,1) to shared (1,128):(0,1) ptx "cp.async.cg.shared.global [$to], [$from], 16, $bytes"
+  copy_atom "ldmatrix" warp shared ((8,4),128):((128,0),1) to register (32,32):(32,1)
   barrier all block
   barrier pair named count 64 id 1
   barrier full mbarrier slots 4 count 1
@@ -61,9 +63,9 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
         copy tma_load s[0,0] <- P[0,i * 2 - 1,0] then mbarrier full[0] map p_map offset i + 1
       }
     }
-    copy cp_async s[0,0] <- X[0,0] count 4 then group
+    copy cp_async s[0,0] <- X[0,0] count 4 then group atom "async16"
     copy st_async s[0,0] <- acc[0,0] count 4 then mbarrier full[0] remote 1
-    copy ldmatrix acc[0,0] <- s[0,0] count 4 transpose atom "ldmatrix"
+    copy warp acc[0,0] <- s[0,0] count 4 atom "ldmatrix"
     mma simt acc[] += acc[0] * acc[1] zero m_done(X)
     tiles a : s32 block first block_x count 6 stride 132 {
       wait full[slot(load)] phase phase(load)
@@ -226,7 +228,7 @@ TEST_CASE("a copy takes the clauses of its kind and an operation a barrier of it
   };
   const std::string async = "X[0,0] count 4 then group",
                     load = "then mbarrier full[slot(load)] map";
-  REQUIRE(error(async, "X[0,0] count 4") == "expected `then`, found `copy`");
+  REQUIRE(error(async, "X[0,0] count 4") == "expected `then`, found `atom`");
   REQUIRE(error(async, "X[0,0] count 4 then mbarrier full[0]") ==
           "expected `group`, found `mbarrier`");
   REQUIRE(error(async, "X[0,0] count 4 then group remote 1") ==
@@ -235,10 +237,10 @@ TEST_CASE("a copy takes the clauses of its kind and an operation a barrier of it
   REQUIRE(error("map x_map multicast 3", "map x_map remote 1") ==
           "expected the end of a tma_load copy, found `remote`");
   REQUIRE(error("map x_map multicast", "map X multicast") == "expected a tensor map, found `X`");
-  REQUIRE(error("then mbarrier full[0] remote 1\n    copy ldmatrix",
-                "then mbarrier full[0]\n    copy ldmatrix") == "expected `remote`, found `copy`");
-  REQUIRE(error("count 4 transpose", "count 4 when p") ==
-          "expected the end of a ldmatrix copy, found `when`");
+  REQUIRE(error("then mbarrier full[0] remote 1\n    copy warp",
+                "then mbarrier full[0]\n    copy warp") == "expected `remote`, found `copy`");
+  REQUIRE(error("count 4 atom \"ldmatrix\"", "count 4 when p") ==
+          "expected the end of a warp copy, found `when`");
   REQUIRE(error("wait full[slot(load)] phase phase(load)", "wait full[slot(load)]") ==
           "expected `phase`, found `arrive_expect_bytes`");
   REQUIRE(error("wait full[slot(load)] phase phase(load)", "sync full[0]") ==

@@ -27,6 +27,8 @@ const std::string kRight = R"(kernel right from "right.lay" {
   register d : f32 (4,4):(1,4)
   register q : f16 8:1
   tensor_map h_map of H order (1,0) box (64,8) swizzle Sw<3,4,3>
+  copy_atom "async16" thread global (1,128):(0,1) to shared (1,128):(0,1)
+  copy_atom "x4" warp shared (32,128):(128,1) to register (32,(32,4)):(32,(1,1024))
   barrier all block
   barrier some named count 64 id 1
   barrier full mbarrier slots 2 count 1
@@ -49,12 +51,12 @@ const std::string kRight = R"(kernel right from "right.lay" {
       let v : f32 thread = d[k,k] * alpha
       Y[block_x,k] = v
     }
-    copy ldmatrix q[0] <- h[lane % 8,0] count 8 along 0, 1
+    copy warp q[0] <- h[lane % 8,0] count 8 along 0, 1 atom "x4"
     elect {
       copy tma_load h[0,0] <- H[block_x,0] then mbarrier full[slot(r)] map h_map
       arrive_expect_bytes full[1] bytes 1024
     }
-    copy cp_async s[0,i] <- X[block_x,i] count 4 along 1, 1 then group
+    copy cp_async s[0,i] <- X[block_x,i] count 4 along 1, 1 then group atom "async16"
     copy st_async s[0,i] <- b[0] count 4 along 1, 0 then mbarrier full[0] remote lane % 2
     wait full[slot(r)] phase phase(r)
     if warp < 2 {
@@ -217,8 +219,24 @@ TEST_CASE("tensor maps and what uses them") {
                   "expected an mbarrier, got `some`");
   require_problem("h[0,0] <- H[block_x,0]", "a[0] <- X[block_x,0]", "copy",
                   "expected `H`, the tensor of `h_map`, got `X`");
-  require_problem("ldmatrix q[0] <- h[lane % 8,0] count 8",
-                  "ldmatrix q[0] <- h[lane % 8,0] count 16", "copy-length", "got 32");
+  require_problem("warp q[0] <- h[lane % 8,0] count 8", "warp q[0] <- h[lane % 8,0] count 16",
+                  "copy-length", "expected 8 elements a lane for \"x4\", got 16");
+  require_problem("count 4 along 1, 1 then group", "count 2 along 1, 1 then group", "copy-length",
+                  "expected 16 bytes for \"async16\", got 8");
+  require_problem("0, 1 atom \"x4\"", "0, 1 atom \"x3\"", "copy", "no copy_atom is called \"x3\"");
+  require_problem("0, 1 atom \"x4\"", "0, 1", "copy", "expected the atom of this copy, got none");
+  require_problem(
+      "0, 1 atom \"x4\"", "0, 1 atom \"async16\"", "copy",
+      "\"async16\" copies by a thread from global to shared, and this copy is by a warp "
+      "from shared to register");
+  require_problem("(32,(32,4)):(32,(1,1024))", "(32,(32,4)):(32,(1,1025))", "atom",
+                  "whose bits are not those of the other side");
+  require_problem("(32,(32,4)):(32,(1,1024))", "(32,(2,64)):(129,(33,1))", "atom",
+                  "which misses bit 97");
+  require_problem("(32,(32,4)):(32,(1,1024))", "(32,(4,32)):(32,(1024,1))", "copy",
+                  "copies no elements of f16");
+  require_problem("warp shared (32,128):(128,1)", "warp shared (16,256):(256,1)", "atom",
+                  "is copied by 32 threads, and (16,256):(256,1) has others");
 }
 
 TEST_CASE("stores to other blocks of the cluster") {
@@ -404,12 +422,13 @@ TEST_CASE("elements of 4 bits are written to memory in whole bytes, and by no te
   global Z : f32 N:1 write align 4
   shared s : s4 (4,32):(32,1) align 16
   register x : s4 8:1
+  copy_atom "async4" thread global (1,32):(0,1) to shared (1,32):(0,1)
   launch grid (1,1,1) cluster (1,1,1) threads 32
   role all threads 0..32 {
     let i : s32 thread = lane % 4 * 8
     copy x[0] <- X[0,i] count 8 along 0, 1 when i < N else zero
     copy s[0,i] <- x[0] count 8 along 1, 0
-    copy cp_async s[1,i] <- X[1,i] count 8 along 1, 1 then group
+    copy cp_async s[1,i] <- X[1,i] count 8 along 1, 1 then group atom "async4"
     copy x[1] <- X[2,lane]
     Z[i] = f32(x[1])
   }
@@ -428,7 +447,7 @@ TEST_CASE("elements of 4 bits are written to memory in whole bytes, and by no te
         "half-byte: expected `s[0,i]` written in whole bytes, got 1 elements of s4");
   CHECK(first("assume N % 8 == 0", "assume N % 4 == 0").starts_with("copy-alignment: "));
   CHECK(first("copy cp_async s[1,i] <- X[1,i] count 8", "copy cp_async s[1,i] <- X[1,i] count 4") ==
-        "copy-length: expected 4, 8 or 16 bytes for cp_async, got 2");
+        "copy-length: expected 4 bytes for \"async4\", got 2");
   CHECK(first("register x : s4 8:1",
               "register x : s4 8:1\n  tensor_map map of X order (1,0) box (32,4)") ==
         "tensor-map: `map`: its tensor has elements of s4, which are no whole bytes");

@@ -5,10 +5,12 @@
 #include <set>
 
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/copy_rows.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/copy_instruction.h"
 #include "frontend/sema/library.h"
+#include "frontend/sema/stdlib.h"
 #include "tests/language/script.h"
 
 using namespace lay;
@@ -253,6 +255,78 @@ TEST_CASE("every copy of the library moves each bit of both sides, and says what
       "{$coordinates}], [$barrier], $mask");
   CHECK(library_copy("atoms.sm90", "tma_store", {{"rank", 3}, {"bytes", 64}}).instruction ==
         "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [$map, {$coordinates}], [$from]");
+}
+
+TEST_CASE("rows of the library's copies of matrices are those of the PTX ISA, place by place") {
+  const auto rows_of = [](const CopyInstruction& copy, int bits) {
+    const bool loads = copy.from == CopySpace::shared;
+    return copy_rows(loads ? copy.source : copy.destination, loads ? copy.destination : copy.source,
+                     bits);
+  };
+  for (const int n : {1, 2, 4}) {
+    for (const bool store : {false, true}) {
+      for (const bool transposed : {false, true}) {
+        const std::string name =
+            std::string(store ? "st" : "ld") + "matrix" + (transposed ? "_trans" : "");
+        const CopyInstruction copy = library_copy("atoms.sm90", name, {{"n", n}});
+        CHECK(copy.from == (store ? CopySpace::registers : CopySpace::shared));
+        CHECK(copy.to == (store ? CopySpace::shared : CopySpace::registers));
+        for (const int bits : {8, 16, 32}) {
+          INFO(copy.name << ", " << bits << " bits");
+          const auto rows = rows_of(copy, bits);
+          // Transposed, a register has bytes of two rows: two elements of 16 bits, none wider.
+          const bool whole = !transposed || bits <= 16;
+          REQUIRE(rows.has_value() == whole);
+          if (!whole) continue;
+          const int together = 32 / bits;
+          CHECK(rows->rows == 8 * n);
+          CHECK(rows->length == 128 / bits);
+          REQUIRE(rows->values == n * together);
+          if (transposed && bits != 16) continue;
+          // ldmatrix: thread 8 i + j names row j of matrix i; lane 4 r + l has bytes 4 l to 4 l + 3
+          // of row r, or, transposed, elements r of rows 2 l and 2 l + 1.
+          int wrong = 0;
+          for (int value = 0; value < rows->values; ++value) {
+            for (int lane = 0; lane < 32; ++lane) {
+              const int major = lane / 4, minor = lane % 4 * together + value % together;
+              const int row = value / together * 8 + (transposed ? minor : major);
+              wrong += rows->place(lane, value) != RowPlace{row, transposed ? major : minor};
+            }
+          }
+          CHECK(wrong == 0);
+        }
+      }
+    }
+  }
+  // Half of an element's bits elsewhere, and rows that the second half of the threads name.
+  const Layout memory(tuple(32, 128), tuple(128, 1)),
+      registers(tuple(32, tuple(32, 4)), tuple(32, tuple(1, 1024)));
+  CHECK(copy_rows(memory, registers, 16));
+  CHECK(!copy_rows(memory, Layout(tuple(32, tuple(4, 32)), tuple(32, tuple(1024, 1))), 16));
+  CHECK(!copy_rows(memory, registers, 48));
+}
+
+TEST_CASE("the library lists the copies that the planner chooses among, each once") {
+  const auto names = [](CopySpace from, CopySpace to, int capability) {
+    std::set<std::string> all;
+    for (const CopyInstruction& each : library_copies(from, to, capability)) {
+      CHECK(all.insert(each.name).second);
+      CHECK(each.since <= capability);
+      // The name says where it stands, for `use` and for texts of tile programs.
+      const auto dot = each.name.find('.');
+      CHECK(stdlib_text("atoms." + each.name.substr(0, dot)));
+    }
+    return all;
+  };
+  using enum CopySpace;
+  using Names = std::set<std::string>;
+  CHECK(names(global, shared, 80) ==
+        Names{"sm80.cp_async(bytes = 4)", "sm80.cp_async(bytes = 8)", "sm80.cp_async(bytes = 16)"});
+  CHECK(names(global, shared, 75).empty());
+  CHECK(names(registers, shared, 89).empty());
+  CHECK(names(registers, shared, 90).size() == 6);
+  CHECK(names(shared, registers, 75) == names(shared, registers, 90));
+  CHECK(names(shared, registers, 80).size() == 6);
 }
 
 TEST_CASE("what is no copy, or leaves bits out, is refused") {

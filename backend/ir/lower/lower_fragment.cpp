@@ -8,10 +8,10 @@ namespace lay::ir {
 using plan::along;
 
 LanePlace lane_place(Builder& b, const plan::Fragment& fragment) {
-  // ldmatrix.x4 takes a row address from each of 32 lanes, .x2 from 16 and .x1 from 8; the
-  // addresses of the others are ignored, so they repeat those of the first.
+  // Of a copy the first lanes name rows, ldmatrix.x2 those of 16 lanes; the addresses of the others
+  // are ignored, so they repeat those of the first.
   constexpr int lanes = 32;
-  const Layout from = fragment.matrices > 0 ? fragment.rows : fragment.held[0];
+  const Layout from = fragment.copy ? fragment.rows : fragment.held[0];
   const int rows = static_cast<int>(size(from.shape).value());
   const Term lane = b.special(Builtin::lane), which = rows < lanes ? lane % rows : lane;
   return {b.at(along(from, 0), which), b.at(along(from, 1), which)};
@@ -20,18 +20,15 @@ LanePlace lane_place(Builder& b, const plan::Fragment& fragment) {
 void read_fragment(Builder& b, const plan::Fragment& fragment, const FragmentRead& read) {
   const int values = fragment.values();
   // One instruction for all values: a lane names one row, and receives the values that the atom's
-  // layout gives it (PTX ISA, ldmatrix).
-  if (fragment.matrices > 0) {
-    const std::string atom =
-        std::string(fragment.transposed ? "sm80.ldmatrix_trans(n = " : "sm80.ldmatrix(n = ") +
-        std::to_string(fragment.matrices) + ")";
+  // layout gives it.
+  if (fragment.copy) {
     b.copy({read.registers, {b.constant(std::int64_t{0}), read.held[0], read.held[1]}},
            {read.shared, {read.outer, read.k, read.stage}},
-           MatrixLoad{{values, 0, fragment.along_k ? 1 : 0}, fragment.transposed, atom});
+           WarpCopy{{values, 0, fragment.along_k ? 1 : 0}, b.atom(*fragment.copy)});
     return;
   }
-  // Types that ldmatrix does not move, or layouts that are not its own: each value by itself, or
-  // with its neighbours.
+  // Types that no copy moves, or layouts that are not its own: each value by itself, or with its
+  // neighbours.
   const auto one = [&](Term value) {
     const Term outer = read.outer + b.at(along(fragment.held[1], 0), value);
     const Term k = read.k + b.at(along(fragment.held[1], 1), value);

@@ -1,13 +1,14 @@
-// Operands on their way from shared memory to the registers that an atom reads (plan/fragment.h).
+// Operands on their way from shared memory to the registers that an atom reads
+// (plan/fragments/fragment.h).
 #pragma once
 
 #include "backend/ir/lower/lower_parts.h"
-#include "backend/plan/fragment.h"
+#include "backend/plan/fragments/fragment.h"
 
 namespace lay::ir {
 
-// Where a lane reads its warp's part of an atom's operand: its row for ldmatrix, else its first
-// value.
+// Where a lane reads its warp's part of an atom's operand: the row that it names to the
+// fragment's copy, else its first value.
 struct LanePlace {
   Term outer, k;
 };

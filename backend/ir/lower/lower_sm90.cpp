@@ -463,10 +463,9 @@ void Sm90Lowering::consumer() {
   }
   if (gemm_.a.fragment) {
     const plan::Fragment& fragment = *gemm_.a.fragment;
-    declared_.from(
-        where, fragment.matrices > 0
-                   ? "the row of A that this lane names to ldmatrix: " + fragment.rows.to_string()
-                   : "this lane's values of A: " + fragment.held.to_string());
+    declared_.from(where, fragment.copy ? "the row of A that this lane names to " +
+                                              fragment.copy->name + ": " + fragment.rows.to_string()
+                                        : "this lane's values of A: " + fragment.held.to_string());
     const LanePlace place = lane_place(b_, fragment);
     // The four warps of a warpgroup read 16 rows of A each. Along k they all begin at 0, and a
     // layout whose every value is 0 needs no arithmetic.

@@ -143,8 +143,7 @@ class Sm90Lowering {
     BufferId run;       // by threads: of one access to memory, and for inputs of some
     int map = -1,
         rest_map = -1;  // by TMA: of a whole pass, and of an atom's last where that is narrower
-    std::array<Term, 2>
-        put;  // where this lane points stmatrix or ldmatrix, or its first value, in 64 rows
+    std::array<Term, 2> put;        // where this lane's row is, or its first value, in 64 rows
     std::array<Term, 2> first_run;  // by threads: this thread's first, in its consumer's 64 rows
     Term rotated;                   // true if it begins with later values
   };

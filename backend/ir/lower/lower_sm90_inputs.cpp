@@ -10,6 +10,7 @@
 #include "backend/ir/lower/lower_sm90.h"
 #include "backend/ir/lower/source_operand.h"
 #include "backend/plan/axes.h"
+#include "backend/plan/sm90/sm90_store.h"
 
 namespace lay::ir {
 
@@ -228,18 +229,13 @@ void Sm90Lowering::read_inputs(const Input& input, Term first, int values) {
   const Term buffer = plan.tma ? b_.slot(arrive_) : number(0);
   const int along = plan.along_n ? 1 : 0;
   if (plan.matrices) {
-    constexpr int columns = 2, of_matrix = 2, most = 8;  // values
-    for (int v = 0; v < values; v += most) {
-      const int count = std::min(most, values - v);
-      const std::string atom =
-          std::string(plan.along_n ? "sm80.ldmatrix(n = " : "sm80.ldmatrix_trans(n = ") +
-          std::to_string(count / of_matrix) + ")";
+    constexpr int columns = 2;
+    return plan::each_copy(plan, values, [&](const sema::CopyInstruction& copy, int v, int count) {
       b_.copy(
           {input.values, {number(v)}},
           {input.shared, {input.put[0], input.put[1] + (first + v) * columns, buffer, consumer_}},
-          MatrixLoad{{count, 0, along}, !plan.along_n, atom});
-    }
-    return;
+          WarpCopy{{count, 0, along}, b_.atom(copy)});
+    });
   }
   const BufferId into = plan.rotated ? input.raw : input.values;
   b_.loop("v", number(0), number(values), {.step = plan.vector, .unrolled = true}, [&](Term v) {

@@ -5,6 +5,7 @@
 
 #include "backend/ir/lower/lower_sm90.h"
 #include "backend/plan/axes.h"
+#include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
 
 namespace lay::ir {
@@ -235,22 +236,16 @@ void Sm90Lowering::put(const Staged& staged, Term first, int values, Term buffer
   store_matrices_to_shared(staged, first, values, buffer);
 }
 
-// By stmatrix: two columns a value of a thread.
+// By copies of the warp: two columns a value of a thread.
 void Sm90Lowering::store_matrices_to_shared(const Staged& staged, Term first, int values,
                                             Term buffer) {
-  constexpr int columns = 2, of_matrix = 2, most = 8;  // values
-  // stmatrix.x4 stores four 8 x 8 matrices of 16-bit elements, of each of which a lane holds two
-  // values: eight values an instruction, and fewer for the last.
-  for (int v = 0; v < values; v += most) {
-    const int count = std::min(most, values - v);
-    const bool along_n = staged.plan->along_n;
-    const std::string atom = std::string(along_n ? "sm90.stmatrix(" : "sm90.stmatrix_trans(") +
-                             std::to_string(count / of_matrix) + ")";
+  constexpr int columns = 2;
+  plan::each_copy(*staged.plan, values, [&](const sema::CopyInstruction& copy, int v, int count) {
     const Ref to{staged.shared,
                  {staged.put[0], staged.put[1] + (first + v) * columns, buffer, consumer_}};
     b_.copy(to, {staged.values, {number(v)}},
-            MatrixStore{{count, along_n ? 1 : 0, 0}, !along_n, atom});
-  }
+            WarpCopy{{count, staged.plan->along_n ? 1 : 0, 0}, b_.atom(copy)});
+  });
 }
 
 // Where a thread accesses a value of those from the first on: half of the lanes in another order,

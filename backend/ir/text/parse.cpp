@@ -154,6 +154,19 @@ void Parser::mma_atom() {
   kernel_.atoms.push_back(std::move(made));
 }
 
+void Parser::copy_atom() {
+  CopyAtom made;
+  made.name = cursor_.string();
+  made.scope = word(text::kScopes, "the threads of a copy");
+  made.from = word(text::kSpaces, "a space");
+  made.source = expr_.layouts.plain_layout();
+  cursor_.expect("to");
+  made.to = word(text::kSpaces, "a space");
+  made.destination = expr_.layouts.plain_layout();
+  if (cursor_.accept("ptx")) made.instruction = cursor_.string();
+  kernel_.copy_atoms.push_back(std::move(made));
+}
+
 void Parser::barrier() {
   Barrier made;
   made.name = declared();
@@ -219,6 +232,7 @@ void Parser::declaration() {
   if (cursor_.accept("assume")) return kernel_.assumptions.push_back(expr_.layouts.predicate());
   if (cursor_.accept("tensor_map")) return tensor_map();
   if (cursor_.accept("mma_atom")) return mma_atom();
+  if (cursor_.accept("copy_atom")) return copy_atom();
   if (cursor_.accept("barrier")) return barrier();
   if (cursor_.accept("ring")) return ring();
   if (cursor_.accept("launch")) return launch();

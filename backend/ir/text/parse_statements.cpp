@@ -112,9 +112,11 @@ Copy Parser::copy() {
   made.src = expr_.ref();
   if (word == "plain") made.how = plain_copy<PlainCopy>();
   if (word == "cp_async") {
-    made.how = plain_copy<AsyncCopy>();
+    AsyncCopy how = plain_copy<AsyncCopy>();
     cursor_.expect("then");
     cursor_.expect("group");
+    how.atom = atom();
+    made.how = std::move(how);
   }
   if (word == "tma_load") made.how = tma_load();
   if (word == "tma_store") {
@@ -122,8 +124,10 @@ Copy Parser::copy() {
     cursor_.expect("bulk_group");
     made.how = TmaStore{tensor_map_name()};
   }
-  if (word == "ldmatrix") made.how = matrices<MatrixLoad>();
-  if (word == "stmatrix") made.how = matrices<MatrixStore>();
+  if (word == "warp") {
+    const CopyVector of = vector();
+    made.how = WarpCopy{of, atom()};
+  }
   if (word == "st_async") made.how = remote_store();
   no_more_clauses(word);
   return made;
@@ -132,8 +136,8 @@ Copy Parser::copy() {
 // A clause of another kind of copy is an error of its own: without this the parser would take it
 // for the start of the next statement.
 void Parser::no_more_clauses(std::string_view kind) {
-  for (const std::string_view clause : {"count", "along", "when", "else", "then", "map",
-                                        "multicast", "remote", "transpose", "atom"}) {
+  for (const std::string_view clause :
+       {"count", "along", "when", "else", "then", "map", "multicast", "remote", "atom"}) {
     if (!cursor_.at(clause) || cursor_.at("[", 1)) continue;
     cursor_.fail("expected the end of a " + std::string(kind) + " copy, found `" +
                  std::string(clause) + "`");
@@ -163,13 +167,8 @@ Kind Parser::plain_copy() {
   return made;
 }
 
-template <class Kind>
-Kind Parser::matrices() {
-  Kind made;
-  made.vector = vector();
-  made.transpose = cursor_.accept("transpose");
-  if (cursor_.accept("atom")) made.atom = cursor_.string();
-  return made;
+std::string Parser::atom() {
+  return cursor_.accept("atom") ? cursor_.string() : "";
 }
 
 MbarrierSlot Parser::completion() {
@@ -216,7 +215,7 @@ Mma Parser::mma() {
   cursor_.expect("*");
   made.b = expr_.ref();
   if (cursor_.accept("zero")) made.zero = expr_.expression();
-  if (cursor_.accept("atom")) made.atom = cursor_.string();
+  made.atom = atom();
   return made;
 }
 

@@ -32,6 +32,7 @@ class Parser {
   void buffer(Space space);
   void tensor_map();
   void mma_atom();
+  void copy_atom();
   void barrier();
   void ring();
   void launch();
@@ -57,8 +58,8 @@ class Parser {
   // Kinds of copies with the same clauses.
   template <class Kind>
   Kind plain_copy();
-  template <class Kind>
-  Kind matrices();
+  // `atom "sm80.cp_async(bytes = 16)"`; "" where there is none.
+  std::string atom();
   MbarrierSlot completion();
   TmaLoad tma_load();
   RemoteStore remote_store();

@@ -21,6 +21,7 @@ class Printer {
   void buffer(const Buffer& buffer);
   void tensor_map(const TensorMap& map);
   void mma_atom(const MmaAtom& atom);
+  void copy_atom(const CopyAtom& atom);
   void barrier(const Barrier& barrier);
   void launch();
   void block(std::string_view head, const Block& body, std::string_view tail = "");
@@ -51,8 +52,7 @@ class Printer {
   std::string vector(const CopyVector& vector) const;
   std::string guard(const CopyGuard& guard) const;
   std::string map(int tensor_map) const;
-  template <class Matrices>
-  std::string matrices(const Matrices& copy) const;
+  static std::string atom(const std::string& name);
 
   const Kernel& kernel_;
   ExpressionPrinter expression_;
@@ -153,6 +153,15 @@ void Printer::mma_atom(const MmaAtom& atom) {
   line(text);
 }
 
+void Printer::copy_atom(const CopyAtom& atom) {
+  std::string text = "copy_atom " + text::quoted(atom.name) + " " +
+                     word(text::kScopes[atom.scope]) + " " + word(text::kSpaces[atom.from]) + " " +
+                     atom.source.to_string() + " to " + word(text::kSpaces[atom.to]) + " " +
+                     atom.destination.to_string();
+  if (!atom.instruction.empty()) text += " ptx " + text::quoted(atom.instruction);
+  line(text);
+}
+
 void Printer::tensor_map(const TensorMap& map) {
   std::string text = "tensor_map " + text::name(map.name) + " of " +
                      expression_.buffer(map.tensor) + " order " + list(map.order) + " box " +
@@ -193,6 +202,7 @@ void Printer::declarations() {
   for (const Buffer& b : kernel_.buffers) buffer(b);
   for (const TensorMap& map : kernel_.tensor_maps) tensor_map(map);
   for (const MmaAtom& atom : kernel_.atoms) mma_atom(atom);
+  for (const CopyAtom& atom : kernel_.copy_atoms) copy_atom(atom);
   for (const Barrier& b : kernel_.barriers) barrier(b);
   for (const Ring& ring : kernel_.rings) {
     line("ring " + text::name(ring.name) + " stages " + std::to_string(ring.stages) +
@@ -263,10 +273,8 @@ std::string Printer::map(int tensor_map) const {
   return " map " + text::name(kernel_.tensor_maps[static_cast<size_t>(tensor_map)].name);
 }
 
-template <class Matrices>
-std::string Printer::matrices(const Matrices& copy) const {
-  return vector(copy.vector) + (copy.transpose ? " transpose" : "") +
-         (copy.atom.empty() ? "" : " atom " + text::quoted(copy.atom));
+std::string Printer::atom(const std::string& name) {
+  return name.empty() ? "" : " atom " + text::quoted(name);
 }
 
 void Printer::write(const Copy& copy) {
@@ -280,7 +288,7 @@ void Printer::write(const Copy& copy) {
       overloaded{
           [&](const PlainCopy& how) { return vector(how.vector) + guard(how.guard); },
           [&](const AsyncCopy& how) {
-            return vector(how.vector) + guard(how.guard) + " then group";
+            return vector(how.vector) + guard(how.guard) + " then group" + atom(how.atom);
           },
           [&](const TmaLoad& how) {
             std::string made = mbarrier(how.completion) + map(how.tensor_map) +
@@ -289,8 +297,7 @@ void Printer::write(const Copy& copy) {
             return made;
           },
           [&](const TmaStore& how) { return " then bulk_group" + map(how.tensor_map); },
-          [&](const MatrixLoad& how) { return matrices(how); },
-          [&](const MatrixStore& how) { return matrices(how); },
+          [&](const WarpCopy& how) { return vector(how.vector) + atom(how.atom); },
           [&](const RemoteStore& how) {
             return vector(how.vector) + mbarrier(how.completion) + " remote " + expr(how.block);
           },
@@ -303,8 +310,7 @@ void Printer::write(const Mma& mma) {
   std::string text = "mma " + word(text::kMmas[mma.kind]) + " " + expression_(mma.d) +
                      " += " + expression_(mma.a) + " * " + expression_(mma.b);
   if (mma.zero) text += " zero " + expr(mma.zero);
-  if (!mma.atom.empty()) text += " atom " + text::quoted(mma.atom);
-  head(text);
+  head(text + atom(mma.atom));
 }
 
 void Printer::write(const For& loop) {

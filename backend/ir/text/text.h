@@ -55,7 +55,9 @@ inline constexpr auto kBuiltins =
                    row(Builtin::cluster_count, "cluster_count"), row(Builtin::grid_x, "grid_x"));
 // The word of a copy's kind, by its place in Copy::how; `copy` alone is a plain one.
 inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Copy::how)>> kCopies{
-    "plain", "cp_async", "tma_load", "tma_store", "ldmatrix", "stmatrix", "st_async"};
+    "plain", "cp_async", "tma_load", "tma_store", "warp", "st_async"};
+inline constexpr auto kScopes =
+    words<CopyScope>(row(CopyScope::thread, "thread"), row(CopyScope::warp, "warp"));
 inline constexpr auto kMmas = words<MmaKind>(
     row(MmaKind::simt, "simt"), row(MmaKind::mma_sync, "mma_sync"), row(MmaKind::wgmma, "wgmma"));
 // The word of an operation on a barrier, by its place in Sync::Operation. A word with the kind of

@@ -35,6 +35,8 @@ class Verifier {
   void shared_memory();
   void tensor_map(const TensorMap& map);
   void mma_atom(const MmaAtom& atom);
+  // Both sides of a copy have all bits.
+  void copy_atom(const CopyAtom& atom);
   // Each operand of an atom covers its tile: d once, a and b perhaps again along threads.
   void atom_operand(const MmaAtom& atom, char operand, const Layout& layout, int rows, int columns);
   void barriers();
@@ -89,8 +91,7 @@ class Verifier {
   void check(const Copy& copy, const AsyncCopy& how);
   void check(const Copy& copy, const TmaLoad& how);
   void check(const Copy& copy, const TmaStore& how);
-  void check(const Copy& copy, const MatrixLoad& how);
-  void check(const Copy& copy, const MatrixStore& how);
+  void check(const Copy& copy, const WarpCopy& how);
   void check(const Copy& copy, const RemoteStore& how);
   void guard(const CopyGuard& guard);
   // Both sides of a vector copy: contiguous, aligned, inside the buffer.
@@ -99,7 +100,9 @@ class Verifier {
   // A write of `count` elements to memory fills whole bytes.
   void whole_bytes(const Ref& to, int count);
   void tma_box(int tensor_map, const Ref& tensor, const Ref& shared);
-  void matrices(const Ref& registers, const Ref& shared, int count, std::string_view name);
+  // The atom of a copy by threads of that scope between the spaces of its sides; null and a problem
+  // where there is none.
+  const CopyAtom* atom_of(const Copy& copy, const std::string& name, CopyScope scope);
   void completion(const MbarrierSlot& at);
   std::int64_t bytes(const Copy& copy, int count) const;
   void simt(const Mma& mma);

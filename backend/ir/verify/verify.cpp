@@ -82,6 +82,7 @@ std::vector<Problem> Verifier::run() {
   shared_memory();
   for (const TensorMap& map : kernel_.tensor_maps) tensor_map(map);
   for (const MmaAtom& atom : kernel_.atoms) mma_atom(atom);
+  for (const CopyAtom& atom : kernel_.copy_atoms) copy_atom(atom);
   barriers();
   rings();
   launch();

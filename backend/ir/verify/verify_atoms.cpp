@@ -8,7 +8,8 @@
 namespace lay::ir {
 namespace {
 
-constexpr int largest_extent = 1024;  // of an instruction's tile
+constexpr int largest_extent = 1024;         // of an instruction's tile
+constexpr std::int64_t most_bits = 1 << 20;  // of a copy
 
 // (thread, value) -> index, with literal numbers.
 bool is_thread_value(const Layout& layout) {
@@ -49,6 +50,55 @@ void Verifier::mma_atom(const MmaAtom& atom) {
   atom_operand(atom, 'd', atom.d, m, n);
   if (atom.a) atom_operand(atom, 'a', *atom.a, m, k);
   if (atom.b) atom_operand(atom, 'b', *atom.b, n, k);
+}
+
+// Each bit of what is copied is named by some thread of either side.
+void Verifier::copy_atom(const CopyAtom& atom) {
+  const auto wrong = [&](const std::string& what) {
+    problem("atom", "\"" + atom.name + "\" " + what);
+  };
+  const std::int64_t threads = atom.scope == CopyScope::warp ? 32 : 1;
+  std::int64_t bits = 0;
+  for (const Layout* side : {&atom.source, &atom.destination}) {
+    if (!is_thread_value(*side))
+      return wrong("has " + side->to_string() + ", no layout of (thread,bit) with literal numbers");
+    if (!size(side->shape[0]).is(threads))
+      return wrong("is copied by " + std::to_string(threads) + " threads, and " +
+                   side->to_string() + " has others");
+    if (size(*side).value() > most_bits) return wrong("copies too many bits");
+    const auto all = values(*side);
+    const std::int64_t most = *std::ranges::max_element(all) + 1;
+    if (*std::ranges::min_element(all) < 0 || most > static_cast<std::int64_t>(all.size()) ||
+        (bits > 0 && most != bits))
+      return wrong("has " + side->to_string() + ", whose bits are not those of the other side");
+    bits = most;
+    std::vector<bool> held(static_cast<size_t>(bits), false);
+    for (const std::int64_t bit : all) held[static_cast<size_t>(bit)] = true;
+    const auto missing = std::ranges::find(held, false);
+    if (missing != held.end())
+      return wrong("has " + side->to_string() + ", which misses bit " +
+                   std::to_string(missing - held.begin()));
+  }
+}
+
+const CopyAtom* Verifier::atom_of(const Copy& copy, const std::string& name, CopyScope scope) {
+  const CopyAtom* atom = ir::copy_atom(kernel_, name);
+  if (!atom) {
+    problem("copy", name.empty() ? "expected the atom of this copy, got none"
+                                 : "no copy_atom is called \"" + name + "\"");
+    return nullptr;
+  }
+  const auto between = [](Space from, Space to) {
+    return std::string(text::kSpaces[from]) + " to " + std::string(text::kSpaces[to]);
+  };
+  if (atom->from != space(copy.src) || atom->to != space(copy.dst) || atom->scope != scope) {
+    problem("copy", "\"" + name + "\" copies by a " + std::string(text::kScopes[atom->scope]) +
+                        " from " + between(atom->from, atom->to) + ", and this copy is by a " +
+                        std::string(text::kScopes[scope]) + " from " +
+                        between(space(copy.src), space(copy.dst)));
+    return nullptr;
+  }
+  return is_thread_value(atom->source) && is_thread_value(atom->destination) ? atom : nullptr;
 }
 
 // Checks that the statement's registers hold what the atom says, value by value.

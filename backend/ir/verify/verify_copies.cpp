@@ -6,6 +6,7 @@
 #include "backend/ir/verify/verifier.h"
 #include "frontend/algebra/layouts/inner_layout.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/memory/copy_rows.h"
 
 namespace lay::ir {
 namespace {
@@ -197,15 +198,17 @@ void Verifier::check(const Copy& copy, const PlainCopy& how) {
   vector_sides(copy, how.vector);
 }
 
-// cp.async (PTX ISA, "Data Movement and Conversion Instructions: cp.async"): cp-size is 4, 8 or 16.
 void Verifier::check(const Copy& copy, const AsyncCopy& how) {
   guard(how.guard);
   if (space(copy.dst) != Space::shared || space(copy.src) != Space::global) {
     problem("copy", "cp_async copies from global to shared memory");
   }
-  const std::int64_t length = bytes(copy, how.vector.count);
-  if (length != 4 && length != 8 && length != 16) {
-    problem("copy-length", "expected 4, 8 or 16 bytes for cp_async, got " + std::to_string(length));
+  const CopyAtom* atom = atom_of(copy, how.atom, CopyScope::thread);
+  const std::int64_t moved = std::int64_t{how.vector.count} * bits(buffer_of(copy.dst).element);
+  if (atom && !size(atom->source).is(moved)) {
+    problem("copy-length", "expected " + std::to_string(size(atom->source).value() / 8) +
+                               " bytes for \"" + atom->name + "\", got " +
+                               std::to_string(moved / 8));
   }
   vector_sides(copy, how.vector);
 }
@@ -258,29 +261,27 @@ void Verifier::check(const Copy& copy, const TmaStore& how) {
     problem("copy", quoted_name(map.name) + " has im2col, by which nothing is stored here");
 }
 
-// ldmatrix and stmatrix (PTX ISA): .x1, .x2 and .x4 matrices of 8 rows of 16 bytes, which are 4, 8
-// and 16 bytes a lane.
-void Verifier::matrices(const Ref& registers, const Ref& shared, int count, std::string_view name) {
-  needs(Uniformity::warp, name);
-  if (space(registers) != Space::registers || space(shared) != Space::shared) {
-    problem("copy", std::string(name) + " copies between registers and shared memory");
-  }
-  if (bits(buffer_of(registers).element) < 8)
-    problem("copy", std::string(name) + " copies no elements of " +
-                        std::string(element_name(buffer_of(registers).element)));
-  const std::int64_t length = std::int64_t{count} * bits(buffer_of(registers).element) / 8;
-  if (length != 4 && length != 8 && length != 16) {
-    problem("copy-length", "expected 4, 8 or 16 bytes a lane for " + std::string(name) + ", got " +
-                               std::to_string(length));
-  }
-}
-
-void Verifier::check(const Copy& copy, const MatrixLoad& how) {
-  matrices(copy.dst, copy.src, how.vector.count, "ldmatrix");
-}
-
-void Verifier::check(const Copy& copy, const MatrixStore& how) {
-  matrices(copy.src, copy.dst, how.vector.count, "stmatrix");
+// Each lane has whole elements in registers, and names rows of whole elements in shared memory.
+void Verifier::check(const Copy& copy, const WarpCopy& how) {
+  needs(Uniformity::warp, "a copy by a warp");
+  const CopyAtom* atom = atom_of(copy, how.atom, CopyScope::warp);
+  if (!atom) return;
+  const int element = bits(buffer_of(copy.dst).element);
+  const bool loads = atom->from == Space::shared;
+  if (!loads && atom->to != Space::shared)
+    return problem("copy", "\"" + atom->name + "\" names rows of no shared memory");
+  const auto rows =
+      element < 8 ? std::nullopt : copy_rows(atom->in_memory(), atom->in_registers(), element);
+  if (!rows)
+    return problem("copy", "\"" + atom->name + "\" copies no elements of " +
+                               std::string(element_name(buffer_of(copy.dst).element)));
+  if (rows->values != how.vector.count)
+    return problem("copy-length", "expected " + std::to_string(rows->values) +
+                                      " elements a lane for \"" + atom->name + "\", got " +
+                                      std::to_string(how.vector.count));
+  const auto& [side, mode] =
+      loads ? std::pair{copy.src, how.vector.src_mode} : std::pair{copy.dst, how.vector.dst_mode};
+  vector_side(side, mode, rows->length, loads ? "source" : "destination");
 }
 
 // st.async (PTX ISA): 1, 2 or 4 words of 32 bits, or 1 or 2 of 64 bits.

@@ -24,6 +24,8 @@ struct RowSegments {
 
   // Rows of tiles of M rows, at the most: each segment ends with a tile that may not be full.
   Int tiles(const Int& m) const { return ceil_div(m, rows) + count; }
+
+  friend bool operator==(const RowSegments&, const RowSegments&) = default;
 };
 // More segments are not searched for that of a tile.
 inline constexpr int most_segments = 4095;

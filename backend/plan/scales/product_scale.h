@@ -28,6 +28,8 @@ struct ProductScale {
   std::array<Layout, 3> held;
   Layout read{1, 0};  // number -> (m, n), from the thread's first accumulator on: basis strides
   int count = 1;      // numbers of a thread
+
+  friend bool operator==(const ProductScale&, const ProductScale&) = default;
 };
 
 }  // namespace lay::plan

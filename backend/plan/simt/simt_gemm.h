@@ -16,6 +16,8 @@ namespace lay::plan {
 struct TmaBoxes {
   std::vector<int> order;    // the tensor's modes, fastest first
   std::array<int, 2> box{};  // extents along (outer, k)
+
+  friend bool operator==(const TmaBoxes&, const TmaBoxes&) = default;
 };
 
 // How one operand of the contraction travels: global -> registers -> shared, or by TMA. "Outer" is
@@ -31,6 +33,8 @@ struct OperandCopy {
                      // strides
   AnyLayout shared;  // (outer, k) -> offset in elements, one stage, padding included
   std::optional<TmaBoxes> boxes;  // by TMA, in place of vector and threads
+
+  friend bool operator==(const OperandCopy&, const OperandCopy&) = default;
 };
 
 // How one output is written.
@@ -39,6 +43,8 @@ struct OutputStore {
   int vector_mode = 0;  // the tensor's mode along which one access runs
   bool along_n = true;  // that mode is n's, not m's
   int vector = 1;       // elements a global access
+
+  friend bool operator==(const OutputStore&, const OutputStore&) = default;
 };
 
 // C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n) by the CUDA cores: tiles through shared memory
@@ -79,6 +85,8 @@ struct SimtGemm {
   TileOrder order;  // of blocks
   int blocks_per_sm = 1;
   std::array<int, 2> registers{};  // of a ring's producer threads and of those that multiply
+
+  friend bool operator==(const SimtGemm&, const SimtGemm&) = default;
 
   bool ring() const { return stages > 2; }
   int slice_threads() const { return 32 * groups[0] * groups[1]; }

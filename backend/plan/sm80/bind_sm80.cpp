@@ -26,6 +26,7 @@ tile::BoundOperand operand_of(const Sm80Gemm& gemm, const Sm80Operand& operand, 
   made.vector = operand.vector;
   made.vector_mode = operand.vector_mode;
   made.async = operand.async;
+  made.fragment_copy = operand.fragment.copy;
   // The atom reads registers, whatever memory has.
   made.fragment = outer == tile::row_axis ? gemm.mma.a_type : gemm.mma.b_type;
   made.converted = operand.converted;
@@ -47,14 +48,18 @@ Sm80Operand operand_of(const tile::Program& product, const tile::Mma& mma,
   operand.vector_mode = way.load->vector_mode;
   operand.along_k = threads.along != outer;
   operand.vector = way.load->vector;
-  operand.async = way.load->dst == way.shared;
+  if (way.load->dst == way.shared) operand.async = shared.filled_by;
   operand.threads = from_axes(threads.layout, outer);
   operand.shared = shared.shared->layout;
   // Shared memory has elements as they are stored, so that their width is that of memory.
   const int element = bits(shared.element);
   const bool rows = outer == tile::row_axis;
+  // The fragment's tile says by which copy warps read it; which rows lanes name to it follows from
+  // the layouts of the copy and of the atom.
+  const auto& copy = product.tile(rows ? mma.a : mma.b).filled_by;
   operand.fragment = fragment_from(
-      rows ? atom.a : atom.b, {atom.shape[rows ? 0 : 1], atom.shape[2]}, operand.along_k, element);
+      rows ? atom.a : atom.b, {atom.shape[rows ? 0 : 1], atom.shape[2]}, operand.along_k, element,
+      copy ? std::span(&*copy, 1) : std::span<const sema::CopyInstruction>());
   read_together(operand.fragment, element);
   return operand;
 }

@@ -18,6 +18,15 @@ namespace {
 
 constexpr int widest_access = 16;  // bytes
 
+// The copy of one thread from global to shared memory of that many bits, if the machine has one:
+// cp.async of 16 bytes for a vector of eight bf16, none for a single one.
+std::optional<sema::CopyInstruction> async_copy(int bits, int capability) {
+  for (const sema::CopyInstruction& each :
+       sema::library_copies(sema::CopySpace::global, sema::CopySpace::shared, capability))
+    if (each.kind == "thread" && each.bits() == bits) return each;
+  return std::nullopt;
+}
+
 class Shaper {
  public:
   explicit Shaper(const TensorShaping& at) : at_(at) {}
@@ -101,8 +110,8 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
       add(at_.conditions, needed);
     }
   }
-  // cp.async moves 4, 8 or 16 bytes (PTX ISA); narrower elements go through registers.
-  operand.async = operand.vector * bits(tensor.element) >= 32;
+  // cp.async moves 4, 8 or 16 bytes; narrower elements go through registers.
+  operand.async = async_copy(operand.vector * bits(tensor.element), at_.target.capability);
   // One by one, two threads would write the two elements of a byte of shared memory. A schedule
   // that does not say its accesses has vectors alone.
   if (is_half_byte(tensor.element) && !operand.async) {
@@ -126,7 +135,9 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
   const auto& atom = axis == 0 ? gemm_.mma.a : gemm_.mma.b;
   operand.fragment =
       fragment_from(atom, {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
-                    operand.along_k, bits(tensor.element));
+                    operand.along_k, bits(tensor.element),
+                    sema::library_copies(sema::CopySpace::shared, sema::CopySpace::registers,
+                                         at_.target.capability));
   // Shared memory has elements as they are stored: the atom's layout says which of them a lane
   // reads, whatever type it multiplies them in.
   const ElementType multiplied = axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
@@ -152,11 +163,10 @@ bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<A
   };
   if (const auto fault = shared_fault({tile[0], tile[1]}, *asked)) return misfit(*fault);
   const auto offsets = values(*asked);
-  // ldmatrix reads rows of 16 bytes, other reads bring the values of `together`, cp.async writes
-  // `vector` elements: each has to be one piece.
-  const int together = operand.fragment.matrices > 0
-                           ? widest_access * 8 / element
-                           : std::max(operand.vector, operand.fragment.together);
+  // A copy of a warp reads rows, other reads bring the values of `together`, copies from global
+  // memory write `vector` elements: each has to be one piece.
+  const int together = std::max(
+      operand.vector, operand.fragment.copy ? operand.fragment.row : operand.fragment.together);
   // Offsets are listed with the outer index fastest: neighbours along k are tile[0] places apart.
   const std::size_t step = operand.along_k ? static_cast<std::size_t>(tile[0]) : 1;
   for (std::size_t i = 0; i < offsets.size(); ++i) {

@@ -8,7 +8,7 @@
 // layouts.
 #pragma once
 
-#include "backend/plan/fragment.h"
+#include "backend/plan/fragments/fragment.h"
 #include "backend/plan/tensor_gemm.h"
 
 namespace lay::plan {
@@ -24,10 +24,13 @@ struct Sm80Operand {
   int vector_mode = 0;  // the tensor's mode along which one access runs
   bool along_k = true;  // that mode is k's, not the outer index's; shared memory keeps it together
   int vector = 1;       // elements a global access
-  bool async = false;   // by cp.async; else through a register
-  Layout threads;       // (thread, (element, access)) -> (outer, k) in the tile: basis strides
-  AnyLayout shared;     // (outer, k) -> offset in elements, one stage
+  std::optional<sema::CopyInstruction> async;  // that copies a vector to shared memory; else it
+                                               // goes through a register
+  Layout threads;    // (thread, (element, access)) -> (outer, k) in the tile: basis strides
+  AnyLayout shared;  // (outer, k) -> offset in elements, one stage
   Fragment fragment;
+
+  friend bool operator==(const Sm80Operand&, const Sm80Operand&) = default;
 };
 
 // The groups are warps; a block takes one tile. It has groups[2] slices of groups[0] * groups[1]
@@ -36,6 +39,8 @@ struct Sm80Operand {
 // has its own totals.
 struct Sm80Gemm : TensorGemm {
   Sm80Operand a, b;
+
+  friend bool operator==(const Sm80Gemm&, const Sm80Gemm&) = default;
 
   int slice_threads() const { return 32 * groups[0] * groups[1]; }
   int threads() const { return slice_threads() * groups[2]; }

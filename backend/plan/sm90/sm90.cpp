@@ -217,8 +217,10 @@ bool Shaper::choose_operand(TmaOperand& operand, int axis) {
   }
   // wgmma reads B from shared memory always, A from there or from registers.
   if (axis == 0 && !gemm_.mma.a_shared) {
-    operand.fragment = fragment_from(gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]},
-                                     operand.along_k, bits(element));
+    operand.fragment = fragment_from(
+        gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]}, operand.along_k, bits(element),
+        sema::library_copies(sema::CopySpace::shared, sema::CopySpace::registers,
+                             at_.target.capability));
     if (operand.converted) read_together(*operand.fragment, bits(element));
   }
   return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&

@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-#include "backend/plan/fragment.h"
+#include "backend/plan/fragments/fragment.h"
 #include "backend/plan/tensor_gemm.h"
 #include "backend/plan/views/operand_view.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -46,7 +46,7 @@ struct TmaOperand {
 
 // A tensor with an element for each accumulator, an output or an input of the epilogue, on its way
 // through shared memory: 64 rows and a pass' columns of a consumer at a time. 16-bit elements are
-// put there by stmatrix and read by ldmatrix, others by the threads that hold the accumulators.
+// put there and read by copies of a warp, others by the threads that hold the accumulators.
 // Between there and memory they travel by TMA where it takes the tensor, else by the consumer's
 // threads, of which a warp takes neighbours in memory.
 struct StagedTensor {
@@ -61,9 +61,10 @@ struct StagedTensor {
   Layout runs;  // by threads: (thread of a consumer, access) -> (m, n) of the access' first element
   int run = 1;  // by threads: elements of an access, neighbours in memory
   AnyLayout shared;      // (m, n) -> offset in elements, 64 rows and at least a pass' columns
-  bool matrices = true;  // by stmatrix or ldmatrix
-  Layout lanes;  // thread of a consumer -> (m, n): the row of 8 elements that it names to stmatrix,
-                 // or its first value
+  bool matrices = true;  // by copies of a warp
+  std::vector<sema::CopyInstruction> copies;  // these; those of most values first
+  Layout lanes;       // thread of a consumer -> (m, n): the row that it names to the first of the
+                      // copies, or its first value
   Layout held{8, 1};  // value of a step, or of a pass -> (m, n), from the thread's first
   int vector = 8;     // values that one access of a thread takes
   int step = 8;       // values of a thread that go together

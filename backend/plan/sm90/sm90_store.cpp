@@ -3,41 +3,109 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <stdexcept>
 #include <utility>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/fragments/lane_rows.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/sm90/sm90_vectors.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
+#include "frontend/algebra/support/refusal.h"
 
 namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, lanes_of_warp = 32, rows_of_atom = 64, rows_of_warp = 16,
-              widest_span = 128, narrowest_span = 32, row_of_stmatrix = 8;
+constexpr int warpgroup = 128, lanes_of_warp = 32, consumer_warps = 4, rows_of_atom = 64,
+              rows_of_warp = 16, widest_span = 128, narrowest_span = 32, columns_of_step = 8;
 
 // Columns of a tensor that shared memory has room for each time.
 int shared_columns(const StagedTensor& store) {
   return static_cast<int>(size(std::get<Composed>(store.shared).layout()).value()) / rows_of_atom;
 }
 
-// A fragment of 8x8 matrices holds, of matrix j, values 2j and 2j+1 of a quad of threads, and row r
-// in the threads 4r to 4r+3 of a warp (PTX ISA, stmatrix); lane l of the warp names row l % 8 of
-// matrix l / 8. Transposed, rows in memory are the fragment's columns. Nothing where the atom's
-// accumulators are no such matrices.
-std::optional<Layout> rows_of_stmatrix(Facts& facts, const Layout& atom, bool along_n) {
-  // (lane % 4, lane / 4, value % 2) -> (m,n) of the accumulators has to be the fragment of an 8 x 8
-  // matrix: (4,8,2):(2@1,1@0,1@1).
-  const Layout quad = composition(facts, atom, Layout(tuple(4, 8, 2), tuple(1, 4, warpgroup)));
-  const Tuple matrix = tuple(Tuple::basis(2, {1}), Tuple::basis(1, {0}), Tuple::basis(1, {1}));
-  if (!(coalesce(facts, quad) == Layout(tuple(4, 8, 2), matrix))) return std::nullopt;
-  return composition(facts, atom,
-                     along_n ? Layout(tuple(8, 4, 4), tuple(4, 2 * warpgroup, 32))
-                             : Layout(tuple(2, 4, 4, 4), tuple(warpgroup, 1, 2 * warpgroup, 32)));
+// Rows of all four warps, by who has the first element of each in registers of 16 bits: thread 4 r
+// of a warp, in value 2 q, that of row r of matrix q. Nothing where the atom's accumulators do not
+// go on so far by one layout.
+std::optional<Layout> named_by(const sema::CopyInstruction& copy, const Layout& atom,
+                               Facts& facts) {
+  const auto first = first_of_rows(copy, 16, warpgroup);
+  if (!first) return std::nullopt;
+  // Lanes beyond the rows name those of the first ones again.
+  const std::int64_t repeats = lanes_of_warp / size(first->shape).value();
+  std::vector<Tuple> shape, stride;
+  for (int mode = 0; mode < first->rank(); ++mode) {
+    shape.push_back(first->shape[mode]);
+    stride.push_back(first->stride[mode]);
+  }
+  if (repeats > 1) {
+    shape.emplace_back(repeats);
+    stride.emplace_back(0);
+  }
+  shape.emplace_back(consumer_warps);
+  stride.emplace_back(lanes_of_warp);
+  try {
+    return composition(facts, atom, Layout(Tuple(shape), Tuple(stride)));
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
+}
+
+// Returns true if the layout gives the first coordinates that another one has.
+bool begins_with(const Layout& all, const Layout& first) {
+  for (const int axis : {0, 1}) {
+    const auto long_one = values(along(all, axis)), short_one = values(along(first, axis));
+    if (short_one.size() > long_one.size() ||
+        !std::equal(short_one.begin(), short_one.end(), long_one.begin()))
+      return false;
+  }
+  return true;
+}
+
+// Chooses the copies of a warp between shared memory and registers that hold an atom's
+// accumulators of 16 bits, and the rows that threads name to them. Returns false where there are
+// none for 8 columns, 4 values of a thread, or where the widest has other rows than the others.
+//
+//   stmatrix(4), (2), (1) and wgmma's accumulators, along n     (8,(2,2),4):(1@0,(8@0,8@1),16@0)
+bool choose_copies(StagedTensor& staged, const Layout& atom,
+                   std::vector<sema::CopyInstruction> known, Facts& facts) {
+  constexpr int bits = 16;
+  std::ranges::stable_sort(known, std::ranges::greater(), &sema::CopyInstruction::bits);
+  const int run = staged.along_n ? 1 : 0;
+  const Layout lanes = composition(facts, atom[0], Layout(lanes_of_warp, 1));
+  std::vector<std::pair<int, LaneRows>> rows;  // of the copies: values of a lane
+  for (const sema::CopyInstruction& copy : known) {
+    const int held = static_cast<int>(copy.bits()) / lanes_of_warp / bits;
+    if (held == 0 || held > size(atom[1]).value()) continue;
+    const Layout first = composition(facts, atom[1], Layout(held, 1));
+    const Layout values =
+        Layout(tuple(lanes.shape, first.shape), tuple(lanes.stride, first.stride));
+    const auto of_copy = lane_rows(copy, values, run, bits);
+    if (!of_copy) continue;
+    staged.copies.push_back(copy);
+    rows.emplace_back(held, *of_copy);
+  }
+  if (rows.empty() || columns_of_step / 2 % rows.back().first != 0) return false;
+  staged.vector = rows.front().second.length;
+  // Lanes name their rows once, to whichever copy comes: narrower ones take the first of them.
+  const auto serves = [&](const Layout& lanes_named) {
+    return std::ranges::all_of(rows, [&](const auto& each) {
+      const LaneRows& of_copy = each.second;
+      return of_copy.length == staged.vector && begins_with(lanes_named, of_copy.lanes);
+    });
+  };
+  // The widest one may be of more columns than the atom has: what its last lanes name is ignored.
+  for (const sema::CopyInstruction& copy : known) {
+    const auto named = named_by(copy, atom, facts);
+    if (!named || !serves(*named)) continue;
+    staged.lanes = *named;
+    return true;
+  }
+  return false;
 }
 
 // Returns true if values i, i + 1, ... of every thread are the columns from `width` * i / values
@@ -229,7 +297,7 @@ void choose_widths(StagedStore& store, const Sm90Gemm& gemm,
   }
   if (equal) {
     const int least =
-        matrices && columns % (2 * row_of_stmatrix) == 0 ? 2 * row_of_stmatrix : row_of_stmatrix;
+        matrices && columns % (2 * columns_of_step) == 0 ? 2 * columns_of_step : columns_of_step;
     store.width = pass_width(gemm, least, most);
   } else {
     store.width = std::min(columns, most);
@@ -240,7 +308,7 @@ void choose_widths(StagedStore& store, const Sm90Gemm& gemm,
 // In what rows of shared memory.
 void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
   const int row = element * store.width;
-  constexpr int together = 2 * row_of_stmatrix;  // columns that lanes name to stmatrix
+  constexpr int together = 2 * columns_of_step;  // columns of the rows that lanes name
   // Along m a row of shared memory is a column of the tile: 64 elements, at most one swizzle width.
   staged.span = std::min(widest_span, rows_of_atom * element);
   int held = (store.width + together - 1) / together * together;
@@ -257,13 +325,14 @@ void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
 // Chooses which thread has which values. Returns false where the atom's accumulators are no
 // matrices, or no passes.
 bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
-                   Facts& facts) {
-  if (staged.matrices) {
-    const auto rows = rows_of_stmatrix(facts, atom, staged.along_n);
-    if (rows) staged.lanes = *rows;
-    staged.vector = row_of_stmatrix;
-    return rows.has_value();
-  }
+                   bool stored, Facts& facts) {
+  using enum sema::CopySpace;
+  constexpr int capability = 90;  // of the family
+  if (staged.matrices)
+    return choose_copies(staged, atom,
+                         stored ? sema::library_copies(registers, shared, capability)
+                                : sema::library_copies(shared, registers, capability),
+                         facts);
   if (!in_passes(atom, store.width)) return false;
   staged.lanes = atom[0];
   staged.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
@@ -276,6 +345,23 @@ bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout&
 }
 
 }  // namespace
+
+void each_copy(const StagedTensor& staged, int values,
+               const std::function<void(const sema::CopyInstruction&, int, int)>& f) {
+  constexpr int bits = 16;
+  // 12 values are one copy of four matrices, 8 values, and one of two.
+  for (int value = 0; value < values;) {
+    const auto held = [&](const sema::CopyInstruction& copy) {
+      return static_cast<int>(copy.bits()) / lanes_of_warp / bits;
+    };
+    const auto copy = std::ranges::find_if(staged.copies, [&](const sema::CopyInstruction& each) {
+      return held(each) <= values - value;
+    });
+    if (copy == staged.copies.end()) throw std::logic_error("internal: values that no copy holds");
+    f(*copy, value, held(*copy));
+    value += held(*copy);
+  }
+}
 
 int StagedTensor::runs_together() const {
   constexpr int most = 8;
@@ -391,7 +477,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   Conditions needed;
   // With split K a consumer waits for its sums as a whole.
   bool by_warps = gemm.cluster[2] == 1;
-  const auto take = [&](Route& route) {
+  const auto take = [&](Route& route, bool stored) {
     StagedTensor& staged = route.staged;
     const sema::Tensor& tensor = kernel.tensor(staged.tensor);
     const int element = tensor.element_bytes();
@@ -401,7 +487,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
         (store.width * element % tma_row != 0 || store.rest * element % tma_row != 0))
       staged.tma = false;
     choose_rows(staged, store, element);
-    if (!choose_values(staged, store, atom, element, facts)) return false;
+    if (!choose_values(staged, store, atom, element, stored, facts)) return false;
     // wgmma gives a warp 16 whole rows: along n a warp can store its rows alone, along m a box
     // needs columns of all four.
     by_warps = by_warps && staged.tma && staged.along_n;
@@ -415,10 +501,10 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     return true;
   };
   for (Route& each : outputs) {
-    if (!take(each)) return std::nullopt;
+    if (!take(each, true)) return std::nullopt;
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!take(inputs[i])) return std::nullopt;
+    if (!take(inputs[i], false)) return std::nullopt;
     store.inputs.push_back({inputs[i].staged, of_inputs[i]});
   }
   for (Route& each : outputs) store.outputs.push_back(std::move(each.staged));
@@ -448,8 +534,7 @@ int shared_bytes(const StagedStore& store, const sema::Kernel& kernel) {
 
 std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kernel& kernel) {
   std::vector<BankConflicts> found;
-  const auto one = [&](const StagedTensor& each, const char* matrices, const char* held,
-                       const char* runs) {
+  const auto one = [&](const StagedTensor& each, const char* held, const char* runs) {
     const sema::Tensor& tensor = kernel.tensor(each.tensor);
     const Accesses accesses(each, tensor.element_bytes());
     Wavefronts by_values = accesses.worst_held(each.rotated, store.width);
@@ -458,14 +543,14 @@ std::vector<BankConflicts> conflicts(const StagedStore& store, const sema::Kerne
       const Wavefronts last = accesses.worst_held(each.rotated, store.rest);
       if (last.taken > by_values.taken) by_values = last;
     }
-    found.push_back(
-        {each.matrices ? matrices : held + tensor.name, by_values.taken, by_values.least});
+    found.push_back({each.matrices ? each.copies.front().name : held + tensor.name, by_values.taken,
+                     by_values.least});
     if (each.tma) return;
     const Wavefronts by_runs = accesses.worst_run();
     found.push_back({runs + tensor.name, by_runs.taken, by_runs.least});
   };
-  for (const StagedTensor& each : store.outputs) one(each, "stmatrix", "write ", "read ");
-  for (const StagedTensor& each : store.inputs) one(each, "ldmatrix", "read ", "write ");
+  for (const StagedTensor& each : store.outputs) one(each, "write ", "read ");
+  for (const StagedTensor& each : store.inputs) one(each, "read ", "write ");
   return found;
 }
 

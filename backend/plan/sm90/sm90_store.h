@@ -3,12 +3,18 @@
 // elements are neighbours in memory.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "backend/plan/copies.h"
 #include "backend/plan/sm90/sm90_gemm.h"
 
 namespace lay::plan {
+
+// Calls f(copy, value, count) for the copies of a warp that hold `values` values of a thread, those
+// of most values first: from which value on, and how many.
+void each_copy(const StagedTensor& staged, int values,
+               const std::function<void(const sema::CopyInstruction&, int, int)>& f);
 
 // Columns that a consumer stores at a time, of 64 rows: as many as can be up to `most`, but where
 // blocks share K few enough that each has as much to add up as the others. 0: not `least`.

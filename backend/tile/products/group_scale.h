@@ -26,10 +26,14 @@ struct GroupScale {
   struct Quotient {
     sema::NodeId node = -1;
     Int group;
+
+    friend bool operator==(const Quotient&, const Quotient&) = default;
   };
 
   sema::NodeId value = -1;
   std::vector<Quotient> quotients;
+
+  friend bool operator==(const GroupScale&, const GroupScale&) = default;
 };
 
 // Returns nothing where the factor depends on k in another way or not at all, or reduces

@@ -123,7 +123,10 @@ class ProductMaker {
       shared.element = kernel().node(product_.sum).type;
     }
     shared.shared = how.shared;
-    if (how.async) shared.threads = how.threads;
+    if (how.async) {
+      shared.threads = how.threads;
+      shared.filled_by = how.async;
+    }
     const bool is_converted = shared.value != load || shared.element != tensor.element;
     if (how.threads && !how.async) {
       copy.dst = add_tile({tensor.name + "_next",
@@ -156,6 +159,7 @@ class ProductMaker {
   TileId fragment(NodeId load, TileId shared, const BoundOperand& how, Block& step) {
     Tile held{"fragment_" + kernel().loaded(load).name, *how.fragment, made_.tile(shared).axes};
     held.value = how.converted ? factor(load) : made_.tile(shared).value;
+    held.filled_by = how.fragment_copy;
     const TileId to = add_tile(std::move(held));
     step.push_back(how.converted ? Stmt{Map{to}} : Stmt{Copy{to, shared}});
     return to;

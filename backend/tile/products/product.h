@@ -42,9 +42,9 @@
 // An atom multiplies elements as memory has them. It reads them from shared memory, or the threads
 // that multiply read fragments of them first, and convert what the atom has as another type:
 //
-//         copy tile_A[m,k] <- A[m,k] by 8 along mode 1      by threads of its own (cp.async)
+//         copy tile_A[m,k] <- A[m,k] by 8 along mode 1      by threads of its own, by "..."
 //         copy tile_B[n,k] <- B[n,k] by 16 along mode 1
-//         copy fragment_A[m,k] <- tile_A[m,k]               as the atom's layout says
+//         copy fragment_A[m,k] <- tile_A[m,k]               as the atom's layout says, by "..."
 //         map fragment_B[n,k] = bf16(tile_B[n,k])
 //         mma sum[m,n] += fragment_A[m,k] * fragment_B[n,k] over k by "..." in intervals of 128
 //
@@ -89,12 +89,14 @@ std::variant<Program, NotTiled> form_product(const sema::KernelPtr& kernel, cons
 struct BoundOperand {
   SharedTile shared;  // of the factor, as the sum's type; under an atom of the load, as it is
   std::optional<Distribution> threads = {};  // that read it; none where TMA copies it
-  bool async = false;  // they copy it to shared memory by cp.async; else through registers
+  // By which they copy it to shared memory; else through registers.
+  std::optional<sema::CopyInstruction> async = {};
   // The type of fragments in registers; none where shared memory is what is multiplied.
   std::optional<ElementType> fragment = {};
-  bool converted = false;           // fragments hold the factor, not what is loaded
-  int vector_mode = 0, vector = 1;  // of an access to global memory
-  int store_vector = 1;             // elements of an access that stores to shared memory
+  bool converted = false;  // fragments hold the factor, not what is loaded
+  std::optional<sema::CopyInstruction> fragment_copy = {};  // by which warps read fragments
+  int vector_mode = 0, vector = 1;                          // of an access to global memory
+  int store_vector = 1;  // elements of an access that stores to shared memory
 };
 struct BoundOutput {
   int vector_mode = 0, vector = 1;

@@ -214,6 +214,8 @@ class ProductVerifier {
       const ElementType type = side == 0 ? atom.a_type : atom.b_type;
       if (is_shared != !parts_.operands[side].read || tile(multiplied).element != type)
         problem("fragment", name(multiplied) + " is not what " + atom.name + " multiplies");
+      if (!is_shared && tile(multiplied).filled_by)
+        is_filled(tile(multiplied), sema::CopySpace::shared, "warp");
     }
   }
 
@@ -289,12 +291,27 @@ class ProductVerifier {
                             std::to_string(copy.vector_mode));
   }
 
+  // Returns true if the tile says an instruction of that many threads that copies from there to
+  // where it lies.
+  bool is_filled(const Tile& tile, sema::CopySpace from, const char* kind) {
+    const auto to =
+        tile.space == Space::shared ? sema::CopySpace::shared : sema::CopySpace::registers;
+    const auto& by = tile.filled_by;
+    const bool fits = by && by->from == from && by->to == to && by->kind == kind;
+    if (!fits)
+      problem("access", "`" + tile.name + "` is filled by " + (by ? by->name : "no instruction") +
+                            ", expected one of a " + kind);
+    return fits;
+  }
+
   void async(const Copy& copy, AxisId outer) {
     const Tile& shared = tile(copy.dst);
-    const int bytes = copy.vector * bits(shared.element) / 8;
-    if (bytes != 4 && bytes != 8 && bytes != 16)
+    const int moved = copy.vector * bits(shared.element);
+    if (!is_filled(shared, sema::CopySpace::global, "thread")) return;
+    if (const auto& by = *shared.filled_by; by.bits() != moved)
       return problem("access", name(copy.dst) + " is copied asynchronously by " +
-                                   std::to_string(bytes) + " bytes");
+                                   std::to_string(moved / 8) + " bytes, and by " + by.name + " " +
+                                   std::to_string(by.bits() / 8));
     // Places are listed along the outer index first.
     const auto offsets = values(shared.shared->layout);
     const auto rows = static_cast<std::size_t>(extent(outer)),

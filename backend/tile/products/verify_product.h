@@ -13,7 +13,8 @@
 //
 // Where an atom multiplies, the threads hold the sums as it does, a tile is whole atoms, and an
 // interval a multiple or a part of the tile of k. What the atom takes in registers are fragments of
-// its type. Threads that copy asynchronously do so by 4, 8 or 16 bytes, which lie side by side.
+// its type. Threads that copy asynchronously do so by one instruction for as many bytes, which lie
+// side by side.
 #pragma once
 
 #include <vector>

@@ -18,8 +18,9 @@ using notation::TokenKind;
 
 class Parser {
  public:
-  Parser(std::string_view text, sema::KernelPtr kernel, const std::vector<sema::Atom>& atoms)
-      : cursor_(notation::lex(text)), layouts_(cursor_), atoms_(atoms) {
+  Parser(std::string_view text, sema::KernelPtr kernel, const std::vector<sema::Atom>& atoms,
+         const std::vector<sema::CopyInstruction>& copies)
+      : cursor_(notation::lex(text)), layouts_(cursor_), atoms_(atoms), copies_(copies) {
     for (const sema::Dim& dim : kernel->dims) layouts_.sizes.emplace(dim.name, dim.symbol);
     program_.kernel = std::move(kernel);
     name_indices();
@@ -234,10 +235,12 @@ class Parser {
       made.assignment = cursor_.small_integer();
     }
     if (cursor_.accept("as")) made.shared = shared();
-    if (cursor_.accept("by")) {
-      cursor_.expect("threads");
+    bool by = cursor_.accept("by");
+    if (by && cursor_.accept("threads")) {
       made.threads = distribution();
+      by = cursor_.accept("by");
     }
+    if (by) made.filled_by = instruction(copies_, sema::library_copy);
     program_.tiles.push_back(std::move(made));
   }
 
@@ -339,15 +342,18 @@ class Parser {
       made.interval = cursor_.small_integer();
     }
     same(scales_text(program_, values, held, made));
-    if (cursor_.accept("by")) made.atom = atom();
+    if (cursor_.accept("by")) made.atom = instruction(atoms_, sema::library_atom);
     return made;
   }
 
-  // "sm90.wgmma(n = 128, ab = f16, acc = f32)", or the name of one of `atoms_`
-  sema::Atom atom() {
+  // "sm90.wgmma(n = 128, ab = f16, acc = f32)", or the name of one that is known
+  template <class Instruction>
+  Instruction instruction(const std::vector<Instruction>& known,
+                          Instruction (*of_library)(const std::string&, const std::string&,
+                                                    const std::vector<sema::LibraryArgument>&)) {
     const Token token = cursor_.peek();
     const std::string text = cursor_.string();
-    for (const sema::Atom& each : atoms_)
+    for (const Instruction& each : known)
       if (each.name == text) return each;
     const auto dot = text.find('.');
     if (dot == std::string::npos) cursor_.fail("expected a library and its record", token);
@@ -366,7 +372,7 @@ class Parser {
         arguments.emplace_back(key, std::int64_t{record.small_integer()});
       }
     }
-    return sema::library_atom("atoms." + text.substr(0, dot), name, arguments);
+    return of_library("atoms." + text.substr(0, dot), name, arguments);
   }
 
   For loop(const ValueText& values, HeldValues& held) {
@@ -403,6 +409,7 @@ class Parser {
   Cursor cursor_;
   LayoutParser layouts_;
   const std::vector<sema::Atom>& atoms_;
+  const std::vector<sema::CopyInstruction>& copies_;
   Program program_;
   std::map<std::string, sema::IndexId> indices_;
   std::map<std::string, AxisId> axes_;
@@ -411,8 +418,9 @@ class Parser {
 
 }  // namespace
 
-Program parse(std::string_view text, sema::KernelPtr kernel, const std::vector<sema::Atom>& atoms) {
-  return Parser(text, std::move(kernel), atoms).run();
+Program parse(std::string_view text, sema::KernelPtr kernel, const std::vector<sema::Atom>& atoms,
+              const std::vector<sema::CopyInstruction>& copies) {
+  return Parser(text, std::move(kernel), atoms, copies).run();
 }
 
 }  // namespace lay::tile

@@ -14,8 +14,9 @@
 namespace lay::tile {
 
 // Parses a program or throws notation::ParseError; only the verifier tells if it makes sense. An
-// instruction is one of `atoms`, those that a script defines, or one of the library.
+// instruction is one of `atoms` or `copies`, those that a script defines, or one of the library.
 Program parse(std::string_view text, sema::KernelPtr kernel,
-              const std::vector<sema::Atom>& atoms = {});
+              const std::vector<sema::Atom>& atoms = {},
+              const std::vector<sema::CopyInstruction>& copies = {});
 
 }  // namespace lay::tile

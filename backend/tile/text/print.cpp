@@ -52,7 +52,8 @@ std::string tile_text(const Program& program, const Tile& tile) {
          ") in " + std::string(space_name(tile.space)) + " = %" + std::to_string(tile.value) +
          (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") +
          (tile.shared ? shared_text(*tile.shared) : "") +
-         (tile.threads ? " by " + distribution_text(program, *tile.threads) : "") + "\n";
+         (tile.threads ? " by " + distribution_text(program, *tile.threads) : "") +
+         (tile.filled_by ? " by \"" + tile.filled_by->name + "\"" : "") + "\n";
 }
 
 std::string segments_text(const sema::Kernel& kernel, const Segments& segments) {

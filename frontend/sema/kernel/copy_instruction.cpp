@@ -7,6 +7,19 @@
 
 namespace lay::sema {
 
+namespace {
+
+CopySpace space_of(const RecordFields& fields, const std::string& field) {
+  const std::string word = fields.optional_text(field);
+  if (word.empty()) return CopySpace::any;
+  if (word == "global") return CopySpace::global;
+  if (word == "shared") return CopySpace::shared;
+  if (word == "registers") return CopySpace::registers;
+  fields.complain("its " + field + " is global, shared or registers, not " + word);
+}
+
+}  // namespace
+
 int CopyInstruction::count() const {
   return static_cast<int>(size(threads.shape).value());
 }
@@ -27,6 +40,8 @@ CopyInstruction copy_of(const Record& record) {
   CopyInstruction copy;
   copy.name = (record.library.empty() ? "" : record.library + ".") + record.head;
   copy.kind = fields.text("kind");
+  copy.from = space_of(fields, "from");
+  copy.to = space_of(fields, "to");
   copy.threads = fields.layout("threads");
   const int threads = copy.kind == "thread"    ? 1
                       : copy.kind == "warp"    ? 32

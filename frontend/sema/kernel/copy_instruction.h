@@ -15,12 +15,16 @@
 
 namespace lay::sema {
 
+// Where a side of a copy lies; any: wherever a thread can load or store.
+enum class CopySpace { any, global, shared, registers };
+
 // The template names registers or addresses: $to, $from; the bytes that are read, $bytes; and of
 // TMA $map, $coordinates, $barrier and $mask.
 struct CopyInstruction {
-  // As Lay reads it back: sm80.ldmatrix(n = 4)
+  // As Lay reads it back: sm75.ldmatrix(n = 4)
   std::string name;
   std::string kind;  // what executes it: "thread", "warp"; "cluster": one thread for all blocks
+  CopySpace from = CopySpace::any, to = CopySpace::any;
   // Thread of the copy -> thread of its group; of a cluster its blocks.
   Layout threads;
   // (thread, value) -> bit of what is copied.
@@ -35,6 +39,8 @@ struct CopyInstruction {
   std::vector<int> swizzle_widths;
   double cost = 0;  // clocks of one SM an instruction
 
+  friend bool operator==(const CopyInstruction&, const CopyInstruction&) = default;
+
   int count() const;          // threads
   std::int64_t bits() const;  // that are copied
 };
@@ -48,5 +54,12 @@ CopyInstruction copy_of(const Record& record);
 // refuses.
 CopyInstruction library_copy(const std::string& library, const std::string& name,
                              const std::vector<LibraryArgument>& arguments);
+
+// The copies that the files of stdlib/atoms list as `copy_instructions`, those of the oldest
+// machines first.
+const std::vector<CopyInstruction>& library_copies();
+
+// Those that a machine has, from one space to another, in the same order.
+std::vector<CopyInstruction> library_copies(CopySpace from, CopySpace to, int capability);
 
 }  // namespace lay::sema

@@ -124,10 +124,11 @@ void Sm80Expander::place(Operand& operand, Term tile) {
   const Term group = axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
   part_[axis] = b_.let(declared_.name(lower + "_part"), group * gemm_.part()[axis]);
   tile_[axis] = b_.let(declared_.name(outer + "_tile"), tile * gemm_.tile[axis]);
-  declared_.from(where_of(operand),
-                 plan.fragment.matrices > 0
-                     ? "the row that this lane names to ldmatrix: " + plan.fragment.rows.to_string()
-                     : "this lane's values: " + plan.fragment.held.to_string());
+  declared_.from(where_of(operand), plan.fragment.copy
+                                        ? "the row that this lane names to " +
+                                              plan.fragment.copy->name + ": " +
+                                              plan.fragment.rows.to_string()
+                                        : "this lane's values: " + plan.fragment.held.to_string());
   const LanePlace place = lane_place(b_, plan.fragment);
   operand.read_outer = b_.let(declared_.name(lower + "_row"), part_[axis] + place.outer);
   // A slice's part of the K tile begins so many steps further.
@@ -173,12 +174,12 @@ void Sm80Expander::copy(const Operand& operand, Term k_first, Term stage) {
     const Ref to{operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
         from = element_at(declared_, plan.load, at);
     const CopyVector vector{plan.vector, plan.along_k ? 1 : 0, plan.vector_mode};
-    // cp.async with a source size of 0 writes zeros, so that a guard costs no branch. K tiles past
+    // An asynchronous copy of no bytes writes zeros, so that a guard costs no branch. K tiles past
     // the last are zeros as well, which lets the main loop copy ahead without a condition.
     const CopyGuard guard{outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k),
                           true};
     if (plan.async) {
-      b_.copy(to, from, AsyncCopy{vector, guard});
+      b_.copy(to, from, AsyncCopy{vector, guard, b_.atom(*plan.async)});
     } else {
       b_.copy(to, from, PlainCopy{vector, guard});
     }

@@ -45,7 +45,7 @@ class Sm80Expander {
     BufferId stored;          // of an operand that is converted: the fragments before that
     Term outer, k;            // of this thread's first access, inside the tile
     Term first;               // the tile's first outer index plus `outer`
-    Term read_outer, read_k;  // where this lane reads: its row for ldmatrix, else its first value
+    Term read_outer, read_k;  // where this lane reads: the row that it names, else its first value
   };
 
   void declare(Operand& operand, const plan::Sm80Operand& plan, int axis);

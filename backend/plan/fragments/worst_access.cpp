@@ -1,4 +1,4 @@
-#include "backend/plan/worst_access.h"
+#include "backend/plan/fragments/worst_access.h"
 
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
