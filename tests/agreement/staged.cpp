@@ -221,10 +221,11 @@ TEST_CASE("staged: faults of inputs that threads load are found", "[staged]") {
                          {"others' parts are not waited for", "sync stored[consumer]", "",
                           "uninitialised", epilogue},
                          {"the buffer is filled while others read it", "sync stored[consumer]", "",
-                          "race", text.find("copy stmatrix", epilogue)},
+                          "race", text.find("copy warp C_stage", epilogue)},
                          {"rows beyond the tensor are read", "when m < M and n < N", "when n < N",
                           "out-of-bounds", epilogue},
-                         {"rows are not transposed", " transpose", "", "element", epilogue},
+                         {"rows are not transposed", "((4,8),(16,2,4)):((256,16),(1,128,1024))",
+                          "(32,(32,4)):(32,(1,1024))", "element"},
                          {"the rest is a whole pass", "n_first + 64 + (run_column_2",
                           "n_first + (run_column_2", "element", text.rfind("let n", rest)},
                      });

@@ -450,7 +450,8 @@ TEST_CASE("tensor cores: faults of an operand on its way to registers are found"
            "a[0,i,step] <- A_stage[a_row + (1 - i) * 64", "element"},
           {"every warp reads the first one's rows", "at(4:16, warp % 4)", "at(4:0, warp % 4)",
            "element"},
-          {"rows are not transposed", " transpose", "", "element"},
+          {"rows are not transposed", "((4,8),(16,2,4)):((256,16),(1,128,1024))",
+           "(32,(32,4)):(32,(1,1024))", "element"},
       });
 }
 
