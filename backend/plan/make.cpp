@@ -15,6 +15,7 @@
 #include "backend/plan/permute/permute_variants.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/stated_sizes.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/support.h"
 #include "backend/plan/tiles/chained_variants.h"
 #include "backend/plan/tiles/staged_variants.h"
@@ -277,8 +278,7 @@ bool plan_viewed(Plan& plan, const std::string& reason, Facts& facts, const Targ
     std::erase_if(schedule.entries, [](const auto& entry) { return entry.key == "operands"; });
   Plan rest{std::make_shared<const sema::Kernel>(std::move(stored)), {}, {}};
   plan_launches(rest, reason, facts, target);
-  for (Variant& variant : rest.variants)
-    variant.stores_operands = std::holds_alternative<Sm90Gemm>(variant.how);
+  for (Variant& variant : rest.variants) variant.stores_operands = is_sm90(variant);
   append(plan, std::move(rest));
   // Both kinds of schedules stand in one script, and are tried in its order.
   sort_by_schedule(plan);

@@ -37,7 +37,6 @@
 
 #include "backend/plan/schedule/cost.h"
 #include "backend/plan/schedule/tile_order.h"
-#include "backend/plan/sm90/sm90_gemm.h"
 #include "backend/tile/program.h"
 #include "frontend/algebra/integers/facts.h"
 #include "frontend/algebra/integers/int.h"
@@ -111,7 +110,7 @@ struct Variant {
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   std::optional<Cost> cost;  // none: the variant stands in no portfolio
-  std::variant<Sm90Gemm, Copies, ScalarKernel, tile::Program> how;
+  std::variant<Copies, ScalarKernel, tile::Program> how;
   Width accesses = Width::vectors;
   int access_bytes = 0;  // of a permute kernel: of its widest access to global memory; 0: of an
                          // element

@@ -14,9 +14,11 @@
 #include "backend/plan/scales/print_scales.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/text.h"
 #include "backend/plan/tiles/print_chained.h"
 #include "backend/tile/held_values.h"
+#include "backend/tile/products/product.h"
 #include "backend/tile/text/value_text.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/sema/stdlib.h"
@@ -393,10 +395,10 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
                          !std::holds_alternative<Copies>(variant.how);
   const auto* program = std::get_if<tile::Program>(&variant.how);
   const bool is_chained = program && program->is_chain();
-  const std::string target = is_chained                                      ? "sm90"
-                             : std::holds_alternative<Sm90Gemm>(variant.how) ? "sm90"
-                             : sm80_of(variant)                              ? "sm80"
-                                                                             : "simt";
+  const auto hopper = sm90_of(variant);
+  const std::string target = is_chained || hopper           ? "sm90"
+                             : program && is_sm80(*program) ? "sm80"
+                                                            : "simt";
   lines.push_back("// variant " + variant.name);
   if (const std::string aligned = alignment_text(kernel, variant); !aligned.empty()) {
     lines.push_back("// where these are aligned: " + aligned);
@@ -416,23 +418,21 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
       lines.push_back(entry("accesses", accesses_text(variant.accesses)));
     cost_lines(plan.variants, variant, lines);
     if (variant.stores_operands) lines.push_back(entry("operands", "\"stored\""));
-    if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
-      repack_lines(plan, variant, *gemm, lines);
+    if (hopper) repack_lines(plan, variant, *hopper, lines);
   } else if (!variant.when.empty()) {
     lines.push_back("// when " + conditions_text(variant.when));
   }
   const std::size_t entries = lines.size();
   std::visit(overloaded{
                  [&](const Copies& how) { copies_lines(kernel, how, variant.access_bytes, lines); },
-                 [&](const Sm90Gemm& how) {
-                   gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
-                              operand_names(plan, variant, how), how, lines);
-                 },
                  [&](const ScalarKernel& how) {
                    lines.push_back("// " + std::to_string(how.threads) + " threads a block");
                  },
                  [&](const tile::Program& how) {
                    if (how.is_chain()) return chained_lines(how, lines);
+                   if (hopper)
+                     return gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
+                                       operand_names(plan, variant, *hopper), *hopper, lines);
                    if (is_sm80(how)) {
                      const Sm80Gemm gemm = sm80_of(how);
                      return gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
@@ -477,14 +477,15 @@ std::string machine_line(const Prediction& prediction) {
 // the library that their atoms come from.
 std::set<std::string> use_lines(const Plan& plan) {
   std::set<std::string> lines;
-  const auto add = [&](const TensorGemm& gemm) {
+  const auto add = [&](const sema::Atom& atom) {
     // "sm90.wgmma(n = 256, ...)" is a record of `atoms.sm90`.
-    const std::string library = "atoms." + gemm.mma.name.substr(0, gemm.mma.name.find('.'));
+    const std::string library = "atoms." + atom.name.substr(0, atom.name.find('.'));
     if (sema::stdlib_text(library)) lines.insert("use " + library);
   };
   for (const Variant& variant : plan.variants) {
-    if (const auto gemm = sm80_of(variant)) add(*gemm);
-    if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how)) add(*gemm);
+    const auto* program = std::get_if<tile::Program>(&variant.how);
+    if (!program || !program->is_product()) continue;
+    if (const auto& atom = tile::parts_of(*program).mma->atom) add(*atom);
   }
   return lines;
 }

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "backend/plan/grouped/row_segments.h"
-#include "backend/plan/views/operand_view.h"
 #include "backend/tile/products/group_scale.h"
+#include "backend/tile/products/operand_view.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 
@@ -37,6 +37,7 @@ using sema::reachable;
 using sema::reads_memory;
 using tile::group_scale;
 using tile::GroupScale;
+using tile::OperandView;
 
 struct GemmForm {
   sema::NodeId contraction = -1;

@@ -4,6 +4,7 @@
 #include "backend/plan/model/predict.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm80/sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/sm90/sm90.h"
 
 namespace lay::plan {
@@ -24,13 +25,12 @@ bool takes_factors(const sema::Kernel& kernel, const GemmForm& form,
   return takes(form.a_value, form.a, 0) && takes(form.b_value, form.b, 1);
 }
 
-// What a variant holds: of these tensor cores the bound program of its product alone, of Hopper's
-// the schedule, which has a lowering of its own.
+// What a variant holds: the bound program of its product alone.
 tile::Program held(const sema::KernelPtr& kernel, const Sm80Gemm& gemm) {
   return bind_sm80(kernel, gemm);
 }
-Sm90Gemm held(const sema::KernelPtr&, Sm90Gemm gemm) {
-  return gemm;
+tile::Program held(const sema::KernelPtr& kernel, const Sm90Gemm& gemm) {
+  return bind_sm90(kernel, gemm);
 }
 
 template <class Gemm>
@@ -46,18 +46,17 @@ std::optional<Variant> variant_of(const sema::KernelPtr& kernel, std::optional<G
   variant.cost = shaping.schedule.cost;  // a row's is over the kernel's sizes by now
   variant.accesses = shaping.width;
   variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
-  variant.how = held(kernel, std::move(*gemm));
+  variant.how = held(kernel, *gemm);
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
   variant.of_library = shaping.schedule.of_library();
   return variant;
 }
 
-}  // namespace
-
-std::optional<Variant> tensor_variant(const std::string& family, const sema::KernelPtr& kernel,
-                                      const GemmForm& form, const TensorSchedule& schedule,
-                                      Width width, const Target& target, const Facts& facts,
-                                      std::vector<Problem>& problems) {
+// What `shape` makes of the schedule, where the kernel is one that it can run.
+template <class Shape>
+auto shaped(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
+            Width width, const Target& target, const Facts& facts, std::vector<Problem>& problems,
+            Shape shape) -> decltype(shape(std::declval<const TensorShaping&>())) {
   const auto given = open_conditions(facts, schedule.when);
   if (!given) return std::nullopt;
   // Laws are the same for a row and for a script; only who hears of a broken one differs.
@@ -65,7 +64,7 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
   std::vector<Problem>& found = schedule.of_script ? problems : of_policies;
   // From here on A, m and rows are the instruction's.
   const GemmForm taken = schedule.swap_ab ? swapped(form) : form;
-  if (!takes_factors(*kernel, taken, schedule.mma)) {
+  if (!takes_factors(kernel, taken, schedule.mma)) {
     const sema::Atom* atom = schedule.mma ? &*schedule.mma : nullptr;
     found.push_back({"unsupported",
                      atom && !atom->a_shared
@@ -89,9 +88,28 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
     }
   }
   Conditions conditions{*given, {}};
-  const TensorShaping shaping{*kernel, taken, schedule, target, width, known, conditions, found};
-  return family == "sm90" ? variant_of(kernel, shape_sm90(shaping), shaping, facts)
-                          : variant_of(kernel, shape_sm80(shaping), shaping, facts);
+  const TensorShaping shaping{kernel, taken, schedule, target, width, known, conditions, found};
+  return shape(shaping);
+}
+
+}  // namespace
+
+std::optional<Variant> tensor_variant(const std::string& family, const sema::KernelPtr& kernel,
+                                      const GemmForm& form, const TensorSchedule& schedule,
+                                      Width width, const Target& target, const Facts& facts,
+                                      std::vector<Problem>& problems) {
+  return shaped(*kernel, form, schedule, width, target, facts, problems,
+                [&](const TensorShaping& shaping) {
+                  return family == "sm90" ? variant_of(kernel, shape_sm90(shaping), shaping, facts)
+                                          : variant_of(kernel, shape_sm80(shaping), shaping, facts);
+                });
+}
+
+std::optional<Sm90Gemm> chosen_for_sm90(const sema::Kernel& kernel, const GemmForm& form,
+                                        const TensorSchedule& schedule, Width width,
+                                        const Target& target, const Facts& facts) {
+  std::vector<Problem> ignored;
+  return shaped(kernel, form, schedule, width, target, facts, ignored, shape_sm90);
 }
 
 }  // namespace lay::plan

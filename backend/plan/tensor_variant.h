@@ -9,6 +9,7 @@
 #include "backend/plan/plan.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/schedule.h"
+#include "backend/plan/sm90/sm90_gemm.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {
@@ -21,5 +22,11 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
                                       const GemmForm& form, const TensorSchedule& schedule,
                                       Width width, const Target& target, const Facts& facts,
                                       std::vector<Problem>& problems);
+
+// What such a schedule of the family "sm90" chooses, which its variant says as a tile program
+// (sm90/bind_sm90.h); nothing where it has none.
+std::optional<Sm90Gemm> chosen_for_sm90(const sema::Kernel& kernel, const GemmForm& form,
+                                        const TensorSchedule& schedule, Width width,
+                                        const Target& target, const Facts& facts);
 
 }  // namespace lay::plan

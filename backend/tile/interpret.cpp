@@ -9,6 +9,7 @@
 #include "backend/tile/held_values.h"
 #include "backend/tile/products/factors.h"
 #include "backend/tile/products/group_scale.h"
+#include "backend/tile/program_call.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/node_values.h"
 
@@ -19,32 +20,6 @@ using sema::Computed;
 using sema::NodeId;
 
 namespace {
-
-const sema::Tensor& tensor_named(const sema::Kernel& kernel, const std::string& name,
-                                 std::size_t& id) {
-  for (id = 0; id < kernel.tensors.size(); ++id)
-    if (kernel.tensors[id].name == name) return kernel.tensors[id];
-  throw std::logic_error("internal: no tensor `" + name + "` in `" + kernel.name + "`");
-}
-
-// The array of one tensor as that of another one at the same memory.
-Array reshaped(const Array& array, const sema::Tensor& from, const sema::Tensor& to,
-               const Binding& sizes) {
-  if (sema::array_shape(from, sizes) == sema::array_shape(to, sizes)) return array;
-  return sema::unpack(to, array.element, sizes, sema::pack(from, sizes, array));
-}
-
-// The call as one of the program's kernel.
-sema::KernelCall call_of(const Program& program, const sema::KernelCall& call) {
-  if (call.kernel == program.kernel) return call;
-  sema::KernelCall made{program.kernel, call.sizes, {}, call.scalars, call.arithmetic};
-  for (const sema::Tensor& tensor : program.kernel->tensors) {
-    std::size_t id = 0;
-    const sema::Tensor& given = tensor_named(*call.kernel, tensor.name, id);
-    made.tensors.push_back(reshaped(call.tensors[id], given, tensor, call.sizes));
-  }
-  return made;
-}
 
 class Interpreter {
  public:
@@ -134,7 +109,7 @@ class Interpreter {
       const auto& stored = outputs_[i].stored;
       if (std::count(stored.begin(), stored.end(), 1) != static_cast<std::ptrdiff_t>(stored.size()))
         throw std::logic_error("internal: an element of `" + tensor.name + "` is never stored");
-      return reshaped(outputs_[i].array, target, tensor, call_.sizes);
+      return as_tensor(outputs_[i].array, target, tensor, call_.sizes);
     }
     throw std::logic_error("internal: `" + tensor.name + "` is no output");
   }
@@ -248,9 +223,22 @@ class Interpreter {
         }
         rest /= extent;
       }
-      const bool inside = std::all_of(ranges_.begin(), ranges_.end(),
-                                      [](const Range& axis) { return axis.first < axis.extent; });
-      if (inside) enter(program_.body);
+      each_of_cluster(row_axis);
+    }
+  }
+
+  // The tiles of a cluster's blocks, side by side from that of the axis on, which counts clusters.
+  void each_of_cluster(AxisId axis) {
+    if (axis <= column_axis) {
+      const int blocks = program_.grid->cluster[static_cast<std::size_t>(axis)];
+      const std::int64_t first = range(axis).first * blocks;
+      for (int block = 0; block < blocks; ++block) {
+        range(axis).first = first + block * range(axis).tile;
+        each_of_cluster(axis + 1);
+      }
+      range(axis).first = first / blocks;
+    } else if (std::ranges::all_of(ranges_, [](const Range& r) { return r.first < r.extent; })) {
+      enter(program_.body);
     }
   }
 
@@ -387,32 +375,26 @@ class Interpreter {
     for (std::size_t axis = 0; axis < program_.axes.size(); ++axis)
       if (program_.axes[axis].segments)
         set(static_cast<AxisId>(axis), range(static_cast<AxisId>(axis)).first);
-    if (to.value != program_.tile(copy.src).value) return load_window(copy);
+    // Of a window the arm with the element. Products have 0 for what lies outside of a tensor.
+    const NodeId from = program_.tile(copy.src).value;
+    const NodeId value =
+        to.value == from ? from : std::get<sema::Apply>(kernel().node(to.value).what).operands[1];
     each(to.axes, [&] {
-      const bool is_read =
-          std::all_of(copy.where.begin(), copy.where.end(), [&](const Condition& condition) {
-            return (read(condition.tile).integer != 0) == condition.holds;
-          });
+      bool is_read = !program_.is_product() || lies_inside(kernel().load(from));
+      for (const Condition& each : copy.where)
+        is_read = is_read && (read(each.tile).integer != 0) == each.holds;
       tile(copy.dst).values[place(copy.dst)] =
-          is_read ? values_.value(to.value) : Computed{};  // 0 of every type
+          is_read ? values_.value(value) : Computed{};  // 0 of every type
     });
   }
 
-  // Elements where they lie in the tensor, and 0 outside.
-  void load_window(const Copy& copy) {
-    const Tile& to = program_.tile(copy.dst);
-    const sema::Load& load = kernel().load(program_.tile(copy.src).value);
+  bool lies_inside(const sema::Load& load) {
     const auto& shape = call_.tensors[static_cast<std::size_t>(load.tensor)].shape;
-    const auto& select = std::get<sema::Apply>(kernel().node(to.value).what);
-    each(to.axes, [&] {
-      bool inside = true;
-      for (std::size_t mode = 0; mode < shape.size(); ++mode) {
-        const std::int64_t at = values_.value(load.coordinate[mode]).integer;
-        inside = inside && at >= 0 && at < shape[mode];
-      }
-      tile(copy.dst).values[place(copy.dst)] =
-          inside ? values_.value(select.operands[1]) : Computed{};
-    });
+    for (std::size_t mode = 0; mode < shape.size(); ++mode) {
+      const std::int64_t at = values_.value(load.coordinate[mode]).integer;
+      if (at < 0 || at >= shape[mode]) return false;
+    }
+    return true;
   }
 
   void compute(TileId out) {

@@ -34,6 +34,7 @@
 #include <variant>
 #include <vector>
 
+#include "backend/tile/products/operand_view.h"
 #include "frontend/algebra/layouts/layout.h"
 #include "frontend/sema/kernel/atom.h"
 #include "frontend/sema/kernel/copy_instruction.h"
@@ -101,14 +102,21 @@ struct Distribution {
 
 // Where a tile lies in shared memory. TMA brings it there for an mma, rows of `span` bytes,
 // swizzled where they are longer than 16 bytes; or threads write it.
+//
+// What a product reads or stores beside its sums goes through shared memory in parts, those of a
+// warpgroup one after the other. A part is rows and columns of the instruction that multiplies, of
+// one of its accumulators; the last one of an accumulator has the columns that are left.
 struct SharedTile {
   AnyLayout layout;        // coordinate -> offset in elements, of one stage: (outer, summed) of an
-                           // mma's, else a mode for each axis of the program, of extent 1 where
-                           // the values do not depend on the axis
+                           // mma's, (row, column) of a part, else a mode for each axis of the
+                           // program, of extent 1 where the values do not depend on the axis
   int span = 128;          // bytes of a row
-  std::vector<int> order;  // the tensor's modes, fastest first; none where threads write it
-  std::array<int, 2> box{};  // extents of one copy along (outer, summed)
-  int stages = 1;            // tiles that are there or on their way at once
+  std::vector<int> order;  // the tensor's modes, fastest first; none where threads copy it
+  std::array<int, 2> box{};  // extents of one copy along (outer, summed), or along a part's
+  int stages = 1;            // tiles that are there or on their way at once; of a warpgroup its
+                             // parts
+  std::optional<std::array<int, 2>> part = {};  // extents; its layout may have further columns
+  std::optional<OperandView> view = {};         // of an operand that is no tensor at bare indices
 
   bool by_tma() const { return !order.empty(); }
 
@@ -125,7 +133,8 @@ struct Tile {
   int assignment = -1;      // of an output in global memory: in Kernel::assignments
   std::optional<SharedTile> shared = {};  // of a tile in shared memory, once bound
   // Of a tile in registers whose elements other threads have than those of the program say; of one
-  // in shared memory, the threads that copy it there asynchronously.
+  // in shared memory, the threads that copy an mma's there asynchronously, or those of a warpgroup
+  // that copy a part between there and global memory.
   std::optional<Distribution> threads = {};
   // The instruction that copies its elements there: from global to shared memory asynchronously, or
   // from shared memory to the registers of a warp. None: each thread loads and stores its own.
@@ -185,7 +194,8 @@ struct Reduce {
 };
 // Adds up the products of two tiles along an axis: the tile's node is a sum over the axis of a
 // product whose factors, under casts, are the values of a and b. It starts and is complete as a
-// reduction is.
+// reduction is. The rows of the atom are those of a: where a has the program's columns, they are
+// these.
 //
 // The product may have further factors, scales, which depend on the axis through quotients alone
 // (products/group_scale.h). They multiply sums, not products. With s the product of the scales:
@@ -200,6 +210,9 @@ struct Mma {
   // Coordinates of an interval, from each multiple of it on: a multiple or a part of the axis'
   // tile; 0: none. Bound. An atom adds up those of an interval by itself, in its own type.
   int interval = 0;
+  // Accumulators that take turns, interval by interval: while those of one are added to the totals
+  // the atom fills the next. Bound.
+  int sets = 1;
 
   friend bool operator==(const Mma&, const Mma&) = default;
 };
@@ -209,12 +222,16 @@ struct Mma {
 // With several `parts` the blocks of a cluster share the tiles of a loop in sequence. Of T tiles
 // block p takes those from T * p / parts to T * (p + 1) / parts, rounded down. The sums that each
 // has at the end are added up in the order of blocks.
+//
+// A loop in sequence that alternates begins at its end in every other tile that a block takes after
+// another one, where sums may be added up in any order.
 enum class Walk { grid, sequence, whole };
 struct For {
   AxisId axis = -1;
   Walk walk = Walk::grid;
   Block body;
   int parts = 1;
+  bool alternates = false;
 
   friend bool operator==(const For&, const For&);
 };
@@ -226,14 +243,17 @@ struct Stmt {
 };
 
 inline bool operator==(const For& a, const For& b) {
-  return a.axis == b.axis && a.walk == b.walk && a.parts == b.parts && a.body == b.body;
+  return a.axis == b.axis && a.walk == b.walk && a.parts == b.parts &&
+         a.alternates == b.alternates && a.body == b.body;
 }
 
 // How warpgroups share the products of a program: one of them, the producer, copies tiles to shared
-// memory, the others multiply: 64 rows each, or what the program's threads say.
+// memory, the others multiply: 64 rows each, or what the program's threads say. Where there are
+// some times as many as these threads, they are groups that take tiles of a block in turn.
 struct Warpgroups {
   int consumers = 2;
-  std::array<int, 2> registers{24, 240};  // a thread: of the producer and of a consumer
+  // A thread: of the producer and of a consumer; 0: as many as the launch gives.
+  std::array<int, 2> registers{24, 240};
   int sms = 132;  // the number of blocks, which take tile after tile; 0: a block takes one
 
   int threads() const { return 128 * (1 + consumers); }
@@ -254,10 +274,13 @@ struct RowGroups {
 using TileOrder = std::variant<RowGroups, Layout>;
 
 // Which blocks there are of an elementwise program, whose order is a layout, or which clusters of a
-// product.
+// product. Groups are of the instruction's rows.
 struct Grid {
-  TileOrder order;
+  TileOrder order;    // of the tiles, of a cluster's together
   int threads = 256;  // of a block, of which those have work that a distribution names
+  // Blocks of a cluster along rows and columns, whose tiles lie side by side and which load
+  // together what they share. A loop in parts has as many of them again.
+  std::array<int, 2> cluster{1, 1};
 
   const Layout& layout() const { return std::get<Layout>(order); }
 

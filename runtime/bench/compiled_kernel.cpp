@@ -5,6 +5,8 @@
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "runtime/execute/stages.h"
 
 namespace lay::bench {
@@ -107,12 +109,9 @@ bool reduces_by_scalar_kernel(const plan::Plan& plan, const plan::Variant& varia
 }
 
 int promotion_interval_of(const plan::Variant& variant) {
-  return std::visit(
-      [](const auto& how) {
-        if constexpr (requires { how.promotion_interval; }) return how.promotion_interval;
-        return 0;
-      },
-      variant.how);
+  if (const auto gemm = plan::sm90_of(variant)) return gemm->promotion_interval;
+  if (const auto gemm = plan::sm80_of(variant)) return gemm->promotion_interval;
+  return 0;
 }
 
 }  // namespace lay::bench

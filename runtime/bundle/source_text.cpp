@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backend/ir/text/print.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "runtime/bundle/bundle.h"
 #include "runtime/bundle/c_text.h"
 #include "runtime/bundle/interface_text.h"

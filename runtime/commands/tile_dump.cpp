@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "backend/ir/text/print.h"
-#include "backend/plan/tiles/formed_product.h"
 #include "backend/tile/elementwise.h"
+#include "backend/tile/products/product.h"
 #include "backend/tile/text/print.h"
 #include "frontend/source/diagnostic.h"
 #include "runtime/build/narrow.h"
@@ -76,8 +76,8 @@ tile::Program unbound(tile::Program program) {
   return program;
 }
 
-// The programs that the variants are bound from, each once, and why variants have none.
-std::string formed(const plan::Plan& plan, const std::vector<const plan::Variant*>& variants) {
+// The programs that the variants are bound from, each once.
+std::string formed(const std::vector<const plan::Variant*>& variants) {
   std::vector<std::string> texts;
   const auto add = [&](std::string text) {
     if (std::find(texts.begin(), texts.end(), text) == texts.end())
@@ -86,13 +86,6 @@ std::string formed(const plan::Plan& plan, const std::vector<const plan::Variant
   for (const plan::Variant* variant : variants) {
     for (tile::Program& program : programs_of(*variant))
       add(tile::print(unbound(std::move(program))));
-    const auto product = plan::formed_product(plan, *variant);
-    if (!product) continue;
-    if (const auto* no = std::get_if<tile::NotTiled>(&*product))
-      add("# a product of `" + plan.kernel->name + "` is no tile program yet: " + no->reason +
-          "\n");
-    else
-      add(tile::print(std::get<tile::Program>(*product)));
   }
   std::string all;
   for (const std::string& text : texts) all += text;
@@ -105,13 +98,13 @@ std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std:
                       const std::string& variant) {
   auto variants = variants_named(plan, variant);
   if (pass == "form") {
-    if (std::string text = formed(plan, variants); !text.empty()) return text;
+    if (std::string text = formed(variants); !text.empty()) return text;
   }
   // A plan may have other variants behind its tile programs, for sizes that those do not take.
   std::erase_if(variants, [&](const plan::Variant* each) { return !program_of(*each); });
   if (variants.empty())
     return "# `" + plan.kernel->name + "` is no tile program after " + pass +
-           " yet: its plan has a lowering of its own; `lay check --dump ir` prints its kernel IR\n";
+           ": a thread computes an element; `lay check --dump ir` prints its kernel IR\n";
   std::string text;
   for (const plan::Variant* each : variants) {
     text += "# variant " + each->name + conditions(plan, *each) + "\n";

@@ -7,8 +7,10 @@
 namespace lay::runtime {
 
 void check_segments(const plan::Variant& variant, const sema::KernelCall& call) {
-  const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
-  const auto product = gemm && gemm->segments ? plan::recognise_grouped(call.kernel) : std::nullopt;
+  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const bool in_segments =
+      program && program->is_product() && program->axis(tile::row_axis).segments;
+  const auto product = in_segments ? plan::recognise_grouped(call.kernel) : std::nullopt;
   if (!product) return;
   const sema::TensorId of_parts = product->kernel->load(product->selected).tensor;
   if (call.tensors.at(static_cast<std::size_t>(of_parts)).size() == 0) return;  // K is 0

@@ -15,6 +15,7 @@
 #include "backend/ir/verify/verify.h"
 #include "backend/plan/make.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/target/target.h"
 #include "backend/tile/text/parse.h"
 #include "backend/tile/text/print.h"
@@ -66,7 +67,7 @@ TEST_CASE("narrow operands are widened in registers, in every variant of their p
     std::vector<ir::Kernel> lowered;
     for (const plan::Variant& variant : plan.variants) {
       INFO(kernel->name << ", variant " << variant.name);
-      if (const auto* hopper = std::get_if<plan::Sm90Gemm>(&variant.how)) {
+      if (const auto hopper = plan::sm90_of(variant)) {
         CHECK(hopper->a.converted);
       } else {
         const auto gemm = plan::sm80_of(variant);
@@ -91,7 +92,7 @@ TEST_CASE("narrow operands are widened in registers, in every variant of their p
       for (std::size_t i = 0; i < lowered.size(); ++i) {
         const plan::Variant& variant = plan.variants[i];
         // TMA brings operands along k where their rows are whole 16 bytes.
-        const bool by_tma = std::holds_alternative<plan::Sm90Gemm>(variant.how);
+        const bool by_tma = plan::is_sm90(variant);
         const bool fits =
             (variant.accesses == plan::Width::elements && (!by_tma || sizes.k % 16 == 0)) ||
             (sizes.m % 16 == 0 && sizes.n % 16 == 0 && sizes.k % 16 == 0);

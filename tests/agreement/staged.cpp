@@ -12,6 +12,7 @@
 #include "backend/ir/text/print.h"
 #include "backend/ir/verify/verify.h"
 #include "backend/plan/make.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
 #include "runtime/execute/host_run.h"
@@ -40,7 +41,7 @@ const sema::KernelPtr& kernel_of(const test::Kernels& kernels, const std::string
 ir::Kernel lowered(const sema::KernelPtr& kernel, std::size_t variant, int clusters) {
   Target target = default_target();
   const plan::Plan first = plan::make_plan(kernel, target);
-  target.sms = clusters * std::get<plan::Sm90Gemm>(first.variants[variant].how).blocks();
+  target.sms = clusters * plan::sm90_of(first.variants[variant])->blocks();
   const plan::Plan plan = plan::make_plan(kernel, target);
   return ir::lower(plan, plan.variants[variant]);
 }
@@ -103,7 +104,7 @@ TEST_CASE(
     }
     int taken = 0;
     for (const plan::Variant& variant : plan.variants) {
-      const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
+      const auto gemm = plan::sm90_of(variant);
       if (!gemm || !variant.before.empty()) continue;
       INFO(variant.name);
       REQUIRE(gemm->store);

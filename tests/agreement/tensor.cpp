@@ -16,6 +16,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/simt/simt.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
 #include "runtime/execute/host_run.h"
@@ -79,8 +80,8 @@ TEST_CASE("tensor cores: tiles that a mask empties have no products", "[tensor]"
   for (const sema::KernelPtr& kernel : kernels.all()) {
     if (kernel->name != "masked") continue;
     const plan::Plan plan = plan::make_plan(kernel);
-    REQUIRE(std::holds_alternative<plan::Sm90Gemm>(plan.variants.front().how));
-    CHECK(std::get<plan::Sm90Gemm>(plan.variants.front().how).mask);
+    REQUIRE(plan::is_sm90(plan.variants.front()));
+    CHECK(plan::sm90_of(plan.variants.front())->mask);
     const std::string text = ir::print(ir::lower(plan, plan.variants.front()));
     // The least column of the cluster's tile against its greatest row, as far as the output goes.
     CHECK(text.find("let steps : s32 block = select(tile_n * 64 <= min(tile_m * 128 + 127, [M - "
@@ -249,7 +250,7 @@ const sema::KernelPtr& kernel_of(lay::test::Kernels& kernels, const std::string&
 ir::Kernel lowered_for_few(const sema::KernelPtr& kernel, int clusters) {
   Target target = default_target();
   const plan::Plan first = plan::make_plan(kernel, target);
-  target.sms = clusters * std::get<plan::Sm90Gemm>(first.variants.front().how).blocks();
+  target.sms = clusters * plan::sm90_of(first.variants.front())->blocks();
   const plan::Plan plan = plan::make_plan(kernel, target);
   return ir::lower(plan, plan.variants.front());
 }
@@ -366,7 +367,7 @@ TEST_CASE("tensor cores: outputs reach shared memory without bank conflicts", "[
     const plan::Plan plan = plan::make_plan(kernel);
     int by_tma = 0, by_threads = 0;
     for (const plan::Variant& variant : plan.variants) {
-      const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
+      const auto gemm = plan::sm90_of(variant);
       if (!gemm || !variant.before.empty()) continue;
       INFO(variant.name);
       REQUIRE(gemm->store);
@@ -410,7 +411,7 @@ TEST_CASE("tensor cores: where TMA stores nothing a warp writes whole lines", "[
     INFO(name);
     const plan::Plan plan = plan::make_plan(kernel_of(kernels, name));
     for (const plan::Variant& variant : plan.variants) {
-      const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
+      const auto gemm = plan::sm90_of(variant);
       if (!gemm || !gemm->store || gemm->store->outputs.front().tma) continue;
       const plan::StagedTensor& store = gemm->store->outputs.front();
       const auto along = values(plan::along(store.runs, store.along_n ? 1 : 0)),

@@ -9,6 +9,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "tests/emitted/emitted.h"
 
 using namespace lay::test;
@@ -42,7 +43,9 @@ void describe(std::ostream& out, const plan::ScalarKernel&) {
   out << "scalar";
 }
 void describe(std::ostream& out, const tile::Program& program) {
-  if (plan::is_sm80(program)) {
+  if (plan::is_sm90(program)) {
+    describe(out, plan::sm90_of(program));
+  } else if (plan::is_sm80(program)) {
     const plan::Sm80Gemm gemm = plan::sm80_of(program);
     out << "sm80 " << gemm.a.async.has_value() << gemm.b.async.has_value() << (gemm.tile[0] > 64);
   } else if (program.is_product()) {

@@ -3,6 +3,7 @@
 
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/make.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "tests/emitted/emitted.h"
 
 using namespace lay::test;
@@ -13,7 +14,7 @@ TEST_CASE("a planned Hopper GEMM as CUDA is the golden text") {
   for (const auto& problem : plan.problems) FAIL(problem.message);
   REQUIRE(!plan.variants.empty());
   const auto& scheduled = plan.variants.front();
-  REQUIRE(std::holds_alternative<lay::plan::Sm90Gemm>(scheduled.how));
+  REQUIRE(lay::plan::is_sm90(scheduled));
   check_golden(emitted(lay::ir::lower(plan, scheduled), "sm_90a").text,
                source("tests/emitted/sm90_linear.cu"));
 }
@@ -69,7 +70,7 @@ TEST_CASE(
 TEST_CASE("what is done on one path only stays there") {
   for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
     const auto plan = lay::plan::make_plan(kernel);
-    const auto& gemm = std::get<lay::plan::Sm90Gemm>(plan.variants.front().how);
+    const auto gemm = *lay::plan::sm90_of(plan.variants.front());
     INFO(kernel->name);
     const std::string text = emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text;
     const int picks = times(text, "picked_[v_] = acc_["),
@@ -82,7 +83,7 @@ TEST_CASE("what is done on one path only stays there") {
 TEST_CASE("roles are told apart by what the compiler knows to be the same in a warp") {
   for (const lay::sema::KernelPtr& kernel : kernels_of(source("tests/emitted/sm90.lay"))) {
     const auto plan = lay::plan::make_plan(kernel);
-    const auto* gemm = std::get_if<lay::plan::Sm90Gemm>(&plan.variants.front().how);
+    const auto gemm = lay::plan::sm90_of(plan.variants.front());
     REQUIRE(gemm);
     INFO(kernel->name);
     const int consumers = gemm->consumers();
@@ -105,8 +106,7 @@ TEST_CASE("kernels of the SM90 family compile, with everything in registers") {
     for (const auto& problem : plan.problems) FAIL(problem.message);
     int taken = 0;
     for (const auto& variant : plan.variants) {
-      if (!std::holds_alternative<lay::plan::Sm90Gemm>(variant.how) || !variant.before.empty())
-        continue;
+      if (!lay::plan::is_sm90(variant) || !variant.before.empty()) continue;
       INFO(kernel->name << ", variant " << variant.name);
       ++taken;
       const auto text = emitted(lay::ir::lower(plan, variant), "sm_90a");

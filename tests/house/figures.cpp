@@ -35,7 +35,7 @@ const Room dense_rooms[] = {
     {"frontend/algebra/layouts", "address arithmetic: complements, inverses, casts, swizzles"},
     {"frontend/algebra/memory", "searches: banks, sectors, swizzles that meet no conflict"},
     {"backend/plan", "schedules: what a block, a warp and a lane hold, and in which stages"},
-    {"backend/ir/lower", "lowering: schedules as loops, copies and barriers"},
+    {"backend/ir/expand/sm90", "lowering: schedules as loops, copies and barriers"},
 };
 
 // Files whose subject was asked about at 600 lines and found to be one, with what it is.

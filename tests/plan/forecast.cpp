@@ -10,6 +10,7 @@
 #include "backend/plan/model/tile_traffic.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "tests/language/script.h"
 
 using namespace lay;
@@ -380,7 +381,7 @@ TEST_CASE(
       const bool holds =
           std::all_of(variant.when.begin(), variant.when.end(),
                       [&](const Predicate& p) { return p.evaluate(made.sizes) == true; });
-      if (!holds || !std::holds_alternative<plan::Sm90Gemm>(variant.how)) continue;
+      if (!holds || !plan::is_sm90(variant)) continue;
       INFO(variant.name << " at " << size);
       const auto all = plan::forecast(made.plan, variant, made.sizes, h200);
       REQUIRE(all);

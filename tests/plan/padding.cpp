@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/plan/make.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
 #include "tests/language/script.h"
@@ -168,7 +169,7 @@ TEST_CASE("heads of 128 columns are planned in tiles of 128 columns") {
   REQUIRE(plan.problems.empty());
   bool wide = false;
   for (const plan::Variant& variant : plan.variants) {
-    const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
+    const auto gemm = plan::sm90_of(variant);
     if (!gemm) continue;
     INFO(variant.name);
     const std::size_t columns = gemm->swap_ab ? 0 : 1;

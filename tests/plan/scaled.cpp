@@ -9,6 +9,7 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/kernel/kernel_print.h"
 #include "tests/language/script.h"
@@ -42,12 +43,12 @@ std::string recognised(const sema::KernelPtr& kernel) {
   return text;
 }
 
-const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
-  return std::get_if<plan::Sm90Gemm>(&variant.how);
+std::optional<plan::Sm90Gemm> hopper(const plan::Variant& variant) {
+  return plan::sm90_of(variant);
 }
 
 std::optional<plan::TensorGemm> on_tensor_cores(const plan::Variant& variant) {
-  if (const plan::Sm90Gemm* gemm = hopper(variant)) return *gemm;
+  if (const auto gemm = hopper(variant)) return *gemm;
   return plan::sm80_of(variant);
 }
 

@@ -12,6 +12,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/tile/elementwise.h"
 #include "backend/tile/interpret.h"
 #include "frontend/sema/kernel/field/field_call.h"
@@ -71,7 +72,8 @@ inline std::int64_t longest_sum(const sema::KernelCall& call) {
 inline bool joins_sums(const plan::Variant& variant) {
   const auto simt = plan::simt_of(variant);
   const bool tiled = std::holds_alternative<tile::Program>(variant.how) &&
-                     !plan::elementwise(variant) && !simt && !plan::sm80_of(variant);
+                     !plan::elementwise(variant) && !simt && !plan::sm80_of(variant) &&
+                     !plan::is_sm90(variant);
   return tiled || (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
          std::any_of(variant.before.begin(), variant.before.end(), [](const auto& before) {
            return std::any_of(before->variants.begin(), before->variants.end(), joins_sums);

@@ -5,6 +5,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
 #include "tests/language/script.h"
@@ -37,12 +38,11 @@ std::string product(const std::string& type, const std::string& sum) {
          cast + "(A[m,k]) * " + cast + "(B[n,k])) }\n";
 }
 
-// The first variant of a family.
-template <class Gemm>
-const Gemm* first(const plan::Plan& plan) {
+// The first variant on Hopper's tensor cores.
+std::optional<plan::Sm90Gemm> hopper(const plan::Plan& plan) {
   for (const plan::Variant& variant : plan.variants)
-    if (const auto* gemm = std::get_if<Gemm>(&variant.how)) return gemm;
-  return nullptr;
+    if (const auto gemm = plan::sm90_of(variant)) return gemm;
+  return std::nullopt;
 }
 
 bool has_sm80(const plan::Plan& plan) {
@@ -140,16 +140,16 @@ TEST_CASE("shared memory is that of the GPU") {
 }
 
 TEST_CASE("the library's choice has no instruction that the GPU lacks, and counts its SMs") {
-  CHECK(first<plan::Sm90Gemm>(planned(kGemm, "h200")));
+  CHECK(hopper(planned(kGemm, "h200")));
   for (const char* gpu : {"a100", "a40", "l40s"}) {
     const auto plan = planned(kGemm, gpu);
     CHECK(plan.notes.empty());
-    CHECK(!first<plan::Sm90Gemm>(plan));
+    CHECK(!hopper(plan));
     REQUIRE(has_sm80(plan));
     const std::string when = plan.variants.front().when.front().to_string();
     CHECK(when.starts_with(std::to_string(find_target(gpu)->sms) + " <= "));
   }
-  CHECK(first<plan::Sm90Gemm>(planned(kGemm, "h100_pcie"))->sms == 114);
+  CHECK(hopper(planned(kGemm, "h100_pcie"))->sms == 114);
 }
 
 TEST_CASE(

@@ -7,6 +7,7 @@
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "tests/language/script.h"
 
@@ -45,8 +46,8 @@ std::string taken(const plan::Plan& plan, int m, int n, int k) {
   return plan::fitting_variants(plan, sizes).at(0)->name;
 }
 
-const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
-  return std::get_if<plan::Sm90Gemm>(&variant.how);
+std::optional<plan::Sm90Gemm> hopper(const plan::Variant& variant) {
+  return plan::sm90_of(variant);
 }
 
 }  // namespace
@@ -169,7 +170,7 @@ TEST_CASE("blocks with a tile each find it in groups of rows of nearly equal hei
         std::find_if(plan.variants.begin(), plan.variants.end(),
                      [&](const plan::Variant& variant) { return variant.name == name; });
     REQUIRE(found != plan.variants.end());
-    const auto* gemm = hopper(*found);
+    const auto gemm = hopper(*found);
     REQUIRE(gemm);
     const Int places = plan::places(*plan.kernel, gemm->order, plan::tiling_of(*gemm));
     Binding sizes;
@@ -236,7 +237,7 @@ TEST_CASE("what is printed of a sum in parts is taken back") {
     for (const std::string& line : plan::schedule_lines(plan, variant)) pasted += line + "\n";
     const plan::Plan again = planned(pasted);
     REQUIRE(again.problems.empty());
-    const auto* how = hopper(again.variants.front());
+    const auto how = hopper(again.variants.front());
     REQUIRE(how);
     CHECK(how->promotion_interval == 256);
     CHECK(how->tile == hopper(variant)->tile);
@@ -342,7 +343,7 @@ TEST_CASE(
             ",64); groups = (1,1,1,2); cluster = (2,1); stages = " + std::to_string(stages) + " }",
         "bf16");
     REQUIRE(plan.problems.empty());
-    const auto* how = hopper(plan.variants.front());
+    const auto how = hopper(plan.variants.front());
     REQUIRE(how);
     REQUIRE(how->store);
     CHECK(how->stages == stages);
@@ -367,7 +368,7 @@ TEST_CASE("consumers ask for no more registers than the launch has and the produ
                   ", ab = e4m3, acc = f32); tile = (64," + n + ",128); groups = (1,1,1," +
                   std::to_string(consumers) + "); cluster = (1,1); stages = 2 }");
       if (!plan.problems.empty()) continue;
-      const auto* how = hopper(plan.variants.front());
+      const auto how = hopper(plan.variants.front());
       REQUIRE(how);
       REQUIRE(how->registers);
       const auto [copies, each] = *how->registers;

@@ -8,8 +8,10 @@
 #include "backend/ir/expand/products/expand_products.h"
 #include "backend/ir/expand/simt/simt_expander.h"
 #include "backend/ir/expand/sm80/sm80_expander.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
@@ -293,6 +295,7 @@ std::optional<Term> Expander::speaks_for_rows() {
 
 void expand(Declared& declared, const tile::Program& program) {
   if (program.is_chain()) return expand_products(declared, program);
+  if (plan::is_sm90(program)) return Sm90Expander(declared, program).run();
   if (plan::is_sm80(program)) return Sm80Expander(declared, program).run();
   if (program.is_product()) return SimtExpander(declared, program).run();
   if (program.is_elementwise()) return expand_elementwise(declared, {&program});

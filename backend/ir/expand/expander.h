@@ -13,6 +13,7 @@
 #include "backend/tile/bind.h"
 #include "backend/tile/held_values.h"
 #include "backend/tile/program.h"
+#include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 #include "frontend/sema/kernel/reduce_function.h"
 

@@ -20,14 +20,12 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   Kernel kernel;
   Builder builder(kernel);
   Declared declared(builder, plan, variant, options);
-  // Hopper's tensor cores have a lowering of their own; everything else is tile programs, expanded.
   std::visit(overloaded{
                  [&](const plan::Copies& copies) {
                    std::vector<const tile::Program*> parts;
                    for (const tile::Program& part : copies.parts) parts.push_back(&part);
                    expand_elementwise(declared, parts);
                  },
-                 [&](const plan::Sm90Gemm& gemm) { lower_sm90(declared, gemm); },
                  [&](const plan::ScalarKernel& scalar) { lower_scalar(declared, scalar); },
                  [&](const tile::Program& program) { expand(declared, program); },
              },

@@ -128,7 +128,6 @@ class ElementLowering {
 // argmin: a NaN does, once.
 Term is_extreme(sema::ReduceFunction function, Term later, Term before);
 
-void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm);
 void lower_scalar(Declared& declared, const plan::ScalarKernel& scalar);
 
 }  // namespace lay::ir

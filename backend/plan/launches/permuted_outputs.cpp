@@ -15,6 +15,7 @@
 #include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/permute/plan_permute.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/text.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
@@ -233,7 +234,7 @@ void add_under(Plan& plan, Plan made, std::vector<Predicate> when, const Schedul
 // The family of schedules that a product's first variant is of.
 std::string family_of(const Plan& product) {
   const Variant& first = product.variants.front();
-  return std::holds_alternative<Sm90Gemm>(first.how) ? "sm90" : sm80_of(first) ? "sm80" : "simt";
+  return is_sm90(first) ? "sm90" : sm80_of(first) ? "sm80" : "simt";
 }
 
 }  // namespace

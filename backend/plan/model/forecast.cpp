@@ -12,6 +12,7 @@
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/tile/chained_products.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -302,24 +303,27 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
                    const Target& target) {
   const Sized sized(kernel, sizes);
   const Prediction& prediction = variant.prediction;
-  Forecast made = std::visit(
-      overloaded{
-          [&](const Sm90Gemm& how) { return of_gemm(kernel, how, prediction, sizes, target); },
-          [&](const Copies& how) {
-            std::int64_t all = 0;
-            for (const tile::Program& part : how.parts) all += tiles_of(sized, part);
-            return of_tiles(prediction, sized, all, target);
-          },
-          [&](const ScalarKernel& how) {
-            return of_scalar(kernel, how, prediction, sized, target);
-          },
-          [&](const tile::Program& how) {
-            if (is_sm80(how)) return of_gemm(kernel, sm80_of(how), prediction, sizes, target);
-            if (how.is_product()) return of_gemm(kernel, simt_of(how), prediction, sizes, target);
-            return of_program(kernel, how, prediction, sized, target);
-          },
-      },
-      variant.how);
+  Forecast made =
+      std::visit(overloaded{
+                     [&](const Copies& how) {
+                       std::int64_t all = 0;
+                       for (const tile::Program& part : how.parts) all += tiles_of(sized, part);
+                       return of_tiles(prediction, sized, all, target);
+                     },
+                     [&](const ScalarKernel& how) {
+                       return of_scalar(kernel, how, prediction, sized, target);
+                     },
+                     [&](const tile::Program& how) {
+                       if (is_sm90(how))
+                         return of_gemm(kernel, sm90_of(how), prediction, sizes, target);
+                       if (is_sm80(how))
+                         return of_gemm(kernel, sm80_of(how), prediction, sizes, target);
+                       if (how.is_product())
+                         return of_gemm(kernel, simt_of(how), prediction, sizes, target);
+                       return of_program(kernel, how, prediction, sized, target);
+                     },
+                 },
+                 variant.how);
   made.launch_name = variant.name;
   // A roofline: three times that overlap, of which the longest counts, and the launch.
   made.cache = made.cache_bytes / (target.cache_rate * target.hertz);

@@ -8,6 +8,7 @@
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -193,9 +194,8 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
   // TMA's loads are counted with the products that wait for them: neighbours' requests for the same
   // bytes are one.
   const double loaded =
-      std::holds_alternative<Sm90Gemm>(variant.how)
-          ? 0
-          : value(prediction.cache_bytes, sizes) / (target.cache_rate * target.hertz);
+      is_sm90(variant) ? 0
+                       : value(prediction.cache_bytes, sizes) / (target.cache_rate * target.hertz);
   double needed = 0;
   for (const sema::Tensor& tensor : kernel.tensors)
     needed += value(size(tensor.layout), sizes) * bits(tensor.element) / 8;
@@ -204,7 +204,7 @@ double predicted_seconds(const sema::Kernel& kernel, const Variant& variant, con
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   if (const auto gemm = sm80_of(variant))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
-  if (const auto* gemm = std::get_if<Sm90Gemm>(&variant.how))
+  if (const auto gemm = sm90_of(variant))
     seconds = std::max(seconds, compute_seconds(kernel, *gemm, prediction, sizes, target));
   return before + target.launch + seconds;
 }

@@ -4,6 +4,7 @@
 #include "backend/plan/plan.h"
 #include "backend/plan/simt/simt_gemm.h"
 #include "backend/plan/sm80/sm80_gemm.h"
+#include "backend/plan/sm90/sm90_gemm.h"
 #include "backend/target/target.h"
 
 namespace lay::plan {

@@ -9,6 +9,7 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/sema/stdlib.h"
 
@@ -52,12 +53,8 @@ std::string identity(const Candidate& candidate) {
     if (!line.starts_with("stages ")) text += line + "\n";
   if (const auto gemm = simt_of(candidate.chosen())) return text + std::to_string(gemm->stages);
   if (const auto gemm = sm80_of(candidate.chosen())) return text + std::to_string(gemm->stages);
-  return text + std::visit(
-                    [](const auto& how) {
-                      if constexpr (requires { how.stages; }) return std::to_string(how.stages);
-                      return std::string();
-                    },
-                    candidate.chosen().how);
+  if (const auto gemm = sm90_of(candidate.chosen())) return text + std::to_string(gemm->stages);
+  return text;
 }
 
 }  // namespace

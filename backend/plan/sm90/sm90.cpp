@@ -6,6 +6,7 @@
 #include "backend/plan/scales/promotion.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/simt.h"
+#include "backend/plan/sm90/sm90_parts.h"
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/text.h"
@@ -17,7 +18,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, rows_of_atom = 64, most_box = 256, swizzle_rows = 8, box_bytes = 128;
+constexpr int warpgroup = 128, rows_of_atom = 64;
 
 // The elements of a layout that a user gave; -1 where they are not known, which no tile has.
 std::int64_t elements_of(const AnyLayout& layout) {
@@ -101,32 +102,17 @@ bool Shaper::choose_segments() {
 
 // The part of the tile that one block loads where several blocks of the cluster need it.
 bool Shaper::choose_slice(TmaOperand& operand, int axis) {
-  const auto at = static_cast<std::size_t>(axis);
-  const int outer = gemm_.tile[at], k = gemm_.tile[2], multicast_size = gemm_.cluster[1 - at];
-  const int row = operand.span / at_.kernel.loaded(operand.load).element_bytes();
-  // The rows of a slice along the outer index: a box begins at whole 128 bytes of shared memory.
-  // K-major, a slice is rows of `span` bytes, which begin at multiples of 128 bytes: 4 rows of 32
-  // bytes. Otherwise a row of shared memory runs along the outer index, and a slice is whole rows.
-  const int unit = operand.along_k ? box_bytes / operand.span : row;
-  operand.slice = {outer, k};
-  if (outer % (multicast_size * unit) == 0) {
-    operand.slice[0] = outer / multicast_size;
-  } else if (!operand.along_k && k % (multicast_size * swizzle_rows) == 0) {
-    // Along k the slice is whole repeats of the swizzle, which are 8 rows.
-    operand.slice[1] = k / multicast_size;
-  } else {
-    return at_.wrong("schedule-cluster", "cluster",
-                     "the " + std::to_string(multicast_size) + " blocks that share a tile of " +
-                         (axis == 0 ? "A" : "B") + " cannot load it in equal parts" +
-                         (unit > 1 ? " of whole " + std::to_string(unit) + " elements" : ""));
+  if (const auto slice = slice_of(gemm_, operand, axis)) {
+    operand.slice = *slice;
+    operand.box = box_of(operand);
+    return true;
   }
-  operand.box = operand.along_k ? std::array<int, 2>{operand.slice[0], row}
-                                : std::array<int, 2>{row, operand.slice[1]};
-  const int long_side = operand.along_k ? 0 : 1;
-  // A box side is at most 256 (cuTensorMapEncodeTiled): halves, of equal size.
-  while (operand.box[static_cast<std::size_t>(long_side)] > most_box)
-    operand.box[static_cast<std::size_t>(long_side)] /= 2;
-  return true;
+  const int unit = unit_of_slice(operand);
+  return at_.wrong("schedule-cluster", "cluster",
+                   "the " + std::to_string(gemm_.cluster[axis == 0 ? 1 : 0]) +
+                       " blocks that share a tile of " + (axis == 0 ? "A" : "B") +
+                       " cannot load it in equal parts" +
+                       (unit > 1 ? " of whole " + std::to_string(unit) + " elements" : ""));
 }
 
 // The layout that was asked for is one that TMA writes and the atom reads.
@@ -216,13 +202,7 @@ bool Shaper::choose_operand(TmaOperand& operand, int axis) {
                          at_.kernel.indices[static_cast<std::size_t>(operand.outer)].name);
   }
   // wgmma reads B from shared memory always, A from there or from registers.
-  if (axis == 0 && !gemm_.mma.a_shared) {
-    operand.fragment = fragment_from(
-        gemm_.mma.a, {gemm_.mma.shape[0], gemm_.mma.shape[2]}, operand.along_k, bits(element),
-        sema::library_copies(sema::CopySpace::shared, sema::CopySpace::registers,
-                             at_.target.capability));
-    if (operand.converted) read_together(*operand.fragment, bits(element));
-  }
+  if (axis == 0 && !gemm_.mma.a_shared) operand.fragment = fragment_of_operand(gemm_.mma, operand);
   return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&
          choose_slice(operand, axis);
 }
@@ -285,17 +265,10 @@ void Shaper::choose_stores() {
 
 // Chooses which block adds up which columns, where blocks share K.
 void Shaper::choose_split(Sm90Gemm& gemm) {
-  if (gemm.cluster[2] == 1) return;
-  constexpr int least = 8, most = 64;
-  // Subtiles are the unit that blocks share out: block r adds up subtiles r * each to r * each +
-  // each - 1.
-  const int width = gemm.store ? gemm.store->width : pass_width(gemm, least, most);
-  const int passes = gemm.repeats()[0] * gemm.repeats()[1] * gemm.mma.shape[1] / width;
-  const int each = (passes + gemm.cluster[2] - 1) / gemm.cluster[2];
-  gemm.split = Split{width * rows_of_atom / warpgroup, passes, each};
-  if (!gemm.store) return;
-  gemm.store->buffers = each;
-  gemm.store->loads_ahead = std::min(each, gemm.store->loads_ahead);
+  gemm.split = split_of(gemm);
+  if (!gemm.split || !gemm.store) return;
+  gemm.store->buffers = gemm.split->each;
+  gemm.store->loads_ahead = std::min(gemm.split->each, gemm.store->loads_ahead);
 }
 
 bool Shaper::choose_stages() {

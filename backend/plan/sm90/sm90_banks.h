@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backend/plan/plan.h"
+#include "backend/plan/sm90/sm90_gemm.h"
 
 namespace lay::plan {
 

@@ -19,7 +19,7 @@
 
 #include "backend/plan/fragments/fragment.h"
 #include "backend/plan/tensor_gemm.h"
-#include "backend/plan/views/operand_view.h"
+#include "backend/tile/products/operand_view.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -39,8 +39,8 @@ struct TmaOperand {
   std::array<int, 2> box;  // extents of one copy along (outer, k)
   std::array<int, 2>
       slice;  // of the part of the tile that one block of the cluster loads for all that need it
-  AnyLayout shared;                  // (outer, k) -> offset in elements, one stage
-  std::optional<OperandView> view;   // of an operand that is no tensor at bare indices
+  AnyLayout shared;                       // (outer, k) -> offset in elements, one stage
+  std::optional<tile::OperandView> view;  // of an operand that is no tensor at bare indices
   std::optional<Fragment> fragment;  // of an atom that reads it from registers, which only A may be
 };
 

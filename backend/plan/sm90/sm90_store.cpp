@@ -301,8 +301,8 @@ void choose_widths(StagedStore& store, const Sm90Gemm& gemm,
     store.width = pass_width(gemm, least, most);
   } else {
     store.width = std::min(columns, most);
-    store.rest = columns % store.width;
   }
+  if (store.width > 0) store.rest = columns % store.width;
 }
 
 // In what rows of shared memory.
@@ -322,12 +322,13 @@ void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
   staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, 8 * element);
 }
 
-// Chooses which thread has which values. Returns false where the atom's accumulators are no
-// matrices, or no passes.
+}  // namespace
+
 bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
-                   bool stored, Facts& facts) {
+                   bool stored) {
   using enum sema::CopySpace;
   constexpr int capability = 90;  // of the family
+  Facts facts;                    // the layouts are of literals
   if (staged.matrices)
     return choose_copies(staged, atom,
                          stored ? sema::library_copies(registers, shared, capability)
@@ -344,7 +345,13 @@ bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout&
   return true;
 }
 
-}  // namespace
+bool stores_by_warps(const StagedStore& store, const Sm90Gemm& gemm) {
+  // With split K a consumer waits for its sums as a whole. wgmma gives a warp 16 whole rows: along
+  // n a warp can store its rows alone, along m a box needs columns of all four.
+  const auto alone = [](const StagedTensor& each) { return each.tma && each.along_n; };
+  return gemm.cluster[2] == 1 && std::ranges::all_of(store.outputs, alone) &&
+         std::ranges::all_of(store.inputs, alone);
+}
 
 void each_copy(const StagedTensor& staged, int values,
                const std::function<void(const sema::CopyInstruction&, int, int)>& f) {
@@ -475,8 +482,6 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
   choose_widths(store, gemm, all, widest / most_bytes);
   if (store.width == 0) return std::nullopt;
   Conditions needed;
-  // With split K a consumer waits for its sums as a whole.
-  bool by_warps = gemm.cluster[2] == 1;
   const auto take = [&](Route& route, bool stored) {
     StagedTensor& staged = route.staged;
     const sema::Tensor& tensor = kernel.tensor(staged.tensor);
@@ -486,11 +491,9 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     if (staged.along_n &&
         (store.width * element % tma_row != 0 || store.rest * element % tma_row != 0))
       staged.tma = false;
+    if (!staged.tma) staged.order.clear();
     choose_rows(staged, store, element);
-    if (!choose_values(staged, store, atom, element, stored, facts)) return false;
-    // wgmma gives a warp 16 whole rows: along n a warp can store its rows alone, along m a box
-    // needs columns of all four.
-    by_warps = by_warps && staged.tma && staged.along_n;
+    if (!choose_values(staged, store, atom, element, stored)) return false;
     if (staged.tma) {
       add(needed, route.tma);
       return true;
@@ -508,11 +511,14 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
     store.inputs.push_back({inputs[i].staged, of_inputs[i]});
   }
   for (Route& each : outputs) store.outputs.push_back(std::move(each.staged));
-  store.by_warps = by_warps;
+  store.by_warps = stores_by_warps(store, gemm);
+  // Threads bring a pass when it begins.
+  if (!store.in_by_tma()) store.loads_ahead = 1;
   // A warp's box has its 16 rows; a consumer's has all 64, or as many as a swizzle width holds.
   const auto choose_box = [&](StagedTensor& each) {
     const int rows = each.span / kernel.tensor(each.tensor).element_bytes();
-    if (each.tma) each.box = {by_warps ? rows_of_warp : std::min(rows, rows_of_atom), store.width};
+    if (each.tma)
+      each.box = {store.by_warps ? rows_of_warp : std::min(rows, rows_of_atom), store.width};
   };
   for (StagedTensor& each : store.outputs) choose_box(each);
   for (StagedTensor& each : store.inputs) choose_box(each);

@@ -35,6 +35,15 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
                                         Width width, Facts& facts, Conditions& conditions,
                                         int widest = 128);
 
+// Chooses which thread has which values of a tensor, whose rows in shared memory are known, for
+// consumers that hold atoms of that layout; `stored`: from registers to there. Returns false where
+// these are no matrices, or no passes.
+bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom,
+                   int element_bytes, bool stored);
+
+// Returns true if each warp of a consumer has its own rows travel.
+bool stores_by_warps(const StagedStore& store, const Sm90Gemm& gemm);
+
 // Bytes that a consumer's outputs and inputs take on their way, in all buffers.
 int shared_bytes(const StagedStore& store, const sema::Kernel& kernel);
 

@@ -76,6 +76,13 @@ bool is_row_of_output(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::No
          bare_index(kernel, kernel.load(*id).coordinate[0]) == gemm.m;
 }
 
+StagedVector staged_vector(sema::NodeId load, int axis, const Layout& atom, int step) {
+  StagedVector made{load, axis};
+  Facts facts;  // the layouts are of literals
+  choose_each_once(made, facts, composition(facts, along(atom[1], axis), Layout(step, 1)));
+  return made;
+}
+
 std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90Gemm& gemm,
                                          const Layout& atom, int step, Width width, Facts& facts,
                                          Conditions& conditions) {
@@ -86,8 +93,7 @@ std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90G
     const auto axis = axis_of(kernel, gemm, load);
     // Whole numbers are read where they count: arithmetic on a 0 in their place may not be defined.
     if (!is_float(tensor.element) || !axis) continue;
-    StagedVector made{id, *axis};
-    choose_each_once(made, facts, composition(facts, along(atom[1], made.axis), Layout(step, 1)));
+    StagedVector made = staged_vector(id, *axis, atom, step);
     if (width == Width::vectors && bare_index(kernel, load.coordinate[0]) >= 0)
       made.together = read_together(tensor, load.tensor, made, facts, conditions);
     found.push_back(std::move(made));

@@ -13,6 +13,9 @@ std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90G
                                          const Layout& atom, int step, Width width, Facts& facts,
                                          Conditions& conditions);
 
+// The vector of a load along an axis, an element at a time.
+StagedVector staged_vector(sema::NodeId load, int axis, const Layout& atom, int step);
+
 // Returns true if a coordinate is the row of the outputs that a row is (RowSegments::row_of).
 bool is_row_of_output(const sema::Kernel& kernel, const Sm90Gemm& gemm, sema::NodeId coordinate);
 

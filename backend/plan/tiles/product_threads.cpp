@@ -25,6 +25,10 @@ Layout from_axes(const Layout& threads, tile::AxisId outer) {
   return renamed(threads, [&](int axis) { return axis == outer ? 0 : 1; });
 }
 
+Layout with_exchanged(const Layout& layout) {
+  return renamed(layout, [](int axis) { return axis < 2 ? 1 - axis : axis; });
+}
+
 Layout with_slices(const Layout& of_slice, int slices, int tile, tile::AxisId k) {
   // 64 threads in 4 slices of a tile of 128 of k, onto (m,n,k):
   //   ((4,8),2):((2@1,1@0),16@1)        (((4,8),2),4):(((2@1,1@0),16@1),32@2)

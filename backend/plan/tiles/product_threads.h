@@ -12,6 +12,9 @@ namespace lay::plan {
 Layout onto_axes(const Layout& operand, tile::AxisId outer, tile::AxisId k);
 Layout from_axes(const Layout& threads, tile::AxisId outer);
 
+// The layout with rows and columns exchanged: (8,4):(1@0,1@1) is (8,4):(1@1,1@0). Other axes stay.
+Layout with_exchanged(const Layout& layout);
+
 // The threads of all slices, one behind the other, of those of one: (thread of a slice, slice), the
 // thread's own mode where there is one slice. Slice s begins at element s * tile / slices of a tile
 // of k: of 16 elements two slices begin at 0 and 8, 2:8@2. And back.

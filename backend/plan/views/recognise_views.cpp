@@ -13,7 +13,9 @@
 namespace lay::plan {
 
 using namespace sema;
+using tile::Digit;
 using tile::element_of;
+using tile::ViewedMode;
 
 namespace {
 

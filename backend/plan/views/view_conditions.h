@@ -4,10 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "backend/plan/views/operand_view.h"
+#include "backend/tile/products/operand_view.h"
 #include "frontend/algebra/integers/predicate.h"
 
 namespace lay::plan {
+
+using tile::OperandView;
+using tile::ViewedMode;
 
 // The conditions under which K tiles of that many elements lie within one value of the slower
 // digits of the sum, and im2col mode takes the windows: its corners and offsets share 16 bits

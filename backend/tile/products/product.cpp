@@ -59,8 +59,15 @@ class ProductMaker {
     const TileId a = operand(product_.a, 0, step), b = operand(product_.b, 1, step);
     const TileId sum = add_tile({"sum", kernel().node(product_.sum).type, axes_of(product_.sum),
                                  Space::registers, product_.sum, -1});
-    step.push_back({how_ ? Mma{sum, a, b, k, how_->atom, how_->interval} : Mma{sum, a, b, k, {}}});
-    Block body{{For{k, Walk::sequence, std::move(step), product_.parts}}};
+    step.push_back(
+        {how_ ? Mma{sum, a, b, k, how_->atom, how_->interval, how_->sets} : Mma{sum, a, b, k, {}}});
+    if (how_ && how_->exchanged) {
+      auto& mma = std::get<Mma>(step.back().node);
+      std::swap(mma.a, mma.b);
+    }
+    Block body{{For{k, Walk::sequence, std::move(step), product_.parts, how_ && how_->alternates}}};
+    if (how_)
+      for (const BoundInput& each : how_->inputs) input(each, body);
     outputs(sum, body);
     for (AxisId axis = k; axis-- > 0;) body = {{For{axis, Walk::grid, std::move(body)}}};
     made_.body = std::move(body);
@@ -165,6 +172,19 @@ class ProductMaker {
     return to;
   }
 
+  // Inputs are read before an output is stored, which may replace them.
+  void input(const BoundInput& how, Block& body) {
+    const sema::Tensor& tensor = kernel().loaded(how.load);
+    const auto axes = axes_of(how.load);
+    const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, how.load, -1});
+    Tile near{(how.how.shared ? "staged_" : "ahead_") + tensor.name, tensor.element, axes,
+              how.how.shared ? Space::shared : Space::registers, how.load};
+    near.shared = how.how.shared;
+    near.threads = how.how.threads;
+    const TileId to = add_tile(std::move(near));
+    body.push_back({Copy{to, from, how.how.vector, how.how.vector_mode}});
+  }
+
   // All outputs are computed before one is stored: they may read what another one replaces.
   void outputs(TileId sum, Block& body) {
     std::vector<AxisId> axes;
@@ -179,6 +199,14 @@ class ProductMaker {
         from = add_tile(
             {"out_" + tensor.name, tensor.element, axes, Space::registers, assignment.value, -1});
         body.push_back({Map{from}});
+      }
+      if (how_ && how_->outputs[i].shared) {
+        Tile staged{"staged_" + tensor.name, tensor.element, axes, Space::shared, assignment.value};
+        staged.shared = how_->outputs[i].shared;
+        staged.threads = how_->outputs[i].threads;
+        const TileId near = add_tile(std::move(staged));
+        stores.push_back({Copy{near, from}});
+        from = near;
       }
       const TileId to = add_tile({tensor.name, tensor.element, axes, Space::global,
                                   assignment.value, static_cast<int>(i)});
@@ -225,11 +253,19 @@ ProductParts parts_of(const Program& product) {
       parts.stores.push_back(copy);
     } else if (!parts.mma) {
       steps.push_back(&stmt);
+    } else if (copy && product.tile(copy->src).space == Space::global) {
+      parts.inputs.push_back(copy);
     }
   });
+  const auto runs = [&](TileId id, AxisId axis) {
+    const auto& axes = product.tile(id).axes;
+    return std::ranges::find(axes, axis) != axes.end();
+  };
+  parts.exchanged = runs(parts.mma->a, column_axis) || runs(parts.mma->b, row_axis);
   for (const std::size_t side : {0U, 1U}) {
     ProductParts::Operand& operand = parts.operands[side];
-    const TileId multiplied = operand.shared = side == 0 ? parts.mma->a : parts.mma->b;
+    const bool first = (side == 0) != parts.exchanged;
+    const TileId multiplied = operand.shared = first ? parts.mma->a : parts.mma->b;
     const auto load_of = [&](TileId tile) {
       const auto element = element_of(*product.kernel, product.tile(tile).value);
       return element ? element->load : -1;

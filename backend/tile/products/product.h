@@ -48,6 +48,22 @@
 //         map fragment_B[n,k] = bf16(tile_B[n,k])
 //         mma sum[m,n] += fragment_A[m,k] * fragment_B[n,k] over k by "..." in intervals of 128
 //
+// On Hopper's tensor cores TMA copies A and B, perhaps by views (operand_view.h). Behind the sums
+// what the outputs read of their own shape comes through shared memory, vectors come to registers,
+// and outputs leave through shared memory, by TMA or by threads:
+//
+//         copy tile_X[m,k] <- X[m,k]
+//         copy tile_W[n,k] <- W[n,k]
+//         mma sum[m,n] += tile_X[m,k] * tile_W[n,k] over k by "sm90.wgmma(...)"
+//       }
+//       copy staged_C[m,n] <- C[m,n]
+//       copy ahead_bias[n] <- bias[n] by 4 along mode 0
+//       map out_Y[m,n] = sum[m,n] + ahead_bias[n] + staged_C[m,n]
+//       copy staged_Y[m,n] <- out_Y[m,n]
+//       copy Y[m,n] <- staged_Y[m,n]
+//
+// With the factors exchanged, `tile_W[n,k] * tile_X[m,k]`, the instruction's rows are n.
+//
 // Threads that differ in k only are slices: each adds the products of its part of every tile of k,
 // and the sums of the slices are added up in their order.
 //
@@ -98,8 +114,17 @@ struct BoundOperand {
   int vector_mode = 0, vector = 1;                          // of an access to global memory
   int store_vector = 1;  // elements of an access that stores to shared memory
 };
+// An access to global memory. Through shared memory, where there is a layout: by TMA, or by these
+// threads.
 struct BoundOutput {
   int vector_mode = 0, vector = 1;
+  std::optional<SharedTile> shared = {};
+  std::optional<Distribution> threads = {};
+};
+// What is read before the outputs are computed; into registers without a layout.
+struct BoundInput {
+  sema::NodeId load = -1;
+  BoundOutput how;
 };
 
 // What bind decides.
@@ -109,9 +134,12 @@ struct BoundProduct {
   Grid grid;
   std::optional<Warpgroups> warpgroups;  // where a producer fills the stages
   std::optional<sema::Atom> atom;        // that multiplies
-  int interval = 0;                      // of k (Mma::interval)
+  bool exchanged = false;                // the atom's rows are the columns
+  int interval = 0, sets = 1;            // of k (Mma)
+  bool alternates = false;               // the loop over k
   int blocks_per_sm = 1;
   std::array<BoundOperand, 2> operands;
+  std::vector<BoundInput> inputs;
   std::vector<BoundOutput> outputs;  // by assignment
 };
 
@@ -129,8 +157,10 @@ struct ProductParts {
   };
   const For* sums = nullptr;  // the loop over k
   const Mma* mma = nullptr;
-  std::array<Operand, 2> operands;
-  std::vector<const Copy*> stores;  // in the order of the program
+  std::array<Operand, 2> operands;  // of rows, of columns
+  bool exchanged = false;           // the atom's rows are the columns
+  std::vector<const Copy*> inputs;  // from global memory, behind the sums
+  std::vector<const Copy*> stores;  // to global memory, in the order of the program
 };
 ProductParts parts_of(const Program& product);
 

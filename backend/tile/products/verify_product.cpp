@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 
-#include "backend/tile/elementwise.h"
 #include "backend/tile/products/factors.h"
 #include "backend/tile/products/group_scale.h"
 #include "backend/tile/products/product.h"
@@ -12,6 +11,7 @@
 #include "backend/tile/text/print.h"
 #include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/memo.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
@@ -21,7 +21,51 @@ namespace {
 
 // Limits of every GPU.
 constexpr int threads_of_block = 1024, bytes_of_block = 227 * 1024, extent_of_box = 256;
-constexpr int threads_of_producer = 128;
+constexpr int threads_of_producer = 128, threads_of_warpgroup = 128, blocks_of_cluster = 16;
+
+// The places of a layout in shared memory; the variants of a plan ask again.
+struct Places {
+  std::size_t count = 0;
+  std::int64_t least = 0, most = 0;
+  bool once = true;  // no two elements have one
+};
+Places places_of(const AnyLayout& layout) {
+  static Memo<std::string, Places> known;
+  return known(to_string(layout), [&] {
+    const auto offsets = values(layout);
+    const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
+    Places made{offsets.size(), *least, *most};
+    std::vector<char> taken(static_cast<std::size_t>(*most - *least) + 1, 0);
+    for (const std::int64_t offset : offsets)
+      if (taken[static_cast<std::size_t>(offset - *least)]++) made.once = false;
+    return made;
+  });
+}
+
+// Returns true if the layout has every coordinate of the extents once.
+bool is_cover(const Layout& layout, const Tuple& extents) {
+  static Memo<std::string, bool> known;
+  return known(layout.to_string() + extents.to_string(), [&] {
+    Facts facts;
+    return covers(facts, layout, extents).verdict == Verdict::proved;
+  });
+}
+
+// Returns true if the first threads and values of a layout onto numbers, rows the fastest, are
+// those of the instruction.
+bool begins_as(const Layout& numbers, const sema::Atom& atom, int threads) {
+  static Memo<std::string, bool> known;
+  return known(numbers.to_string() + atom.c.to_string(), [&] {
+    const auto all = values(numbers), of_atom = values(atom.c);
+    const auto count = static_cast<std::size_t>(atom.count());
+    if (static_cast<std::size_t>(threads) < count) return false;
+    for (std::size_t i = 0; i < of_atom.size(); ++i) {
+      const std::size_t at = i % count + i / count * static_cast<std::size_t>(threads);
+      if (at >= all.size() || all[at] != of_atom[i]) return false;
+    }
+    return true;
+  });
+}
 
 class ProductVerifier {
  public:
@@ -119,6 +163,7 @@ class ProductVerifier {
     sums();
     if (problems_.empty()) product();
     for (const AxisId outer : {row_axis, column_axis}) operand(outer);
+    if (problems_.empty()) staged();
     if (problems_.empty()) stages();
     for (const Copy* store : parts_.stores) output(*store);
   }
@@ -139,8 +184,7 @@ class ProductVerifier {
   }
 
   void covers_once(const Layout& layout, const Tuple& extents, const std::string& what) {
-    Facts facts;
-    if (covers(facts, layout, extents).verdict != Verdict::proved)
+    if (!is_cover(layout, extents))
       problem("threads", what + " do not cover the tile " + extents.to_string() + " exactly once");
   }
 
@@ -157,13 +201,27 @@ class ProductVerifier {
       problem("grid", "expected at most " + std::to_string(threads_of_block) +
                           " threads of a block, got " + std::to_string(grid.threads));
     const auto& groups = program_.warpgroups;
-    const int all = program_.threads->threads() + (groups ? threads_of_producer : 0);
-    if (all != grid.threads)
+    // Groups of consumers take turns, each of the threads that hold the sums.
+    const int own = program_.threads->threads(), producer = groups ? threads_of_producer : 0;
+    const bool is_whole = own > 0 && (grid.threads - producer) % own == 0;
+    if (grid.threads <= producer || !is_whole || (!groups && own != grid.threads))
       problem("threads", "expected " + std::to_string(grid.threads) + " threads of a block, got " +
-                             std::to_string(all));
+                             std::to_string(own + producer));
     if (groups && groups->threads() != grid.threads)
       problem("threads",
               std::to_string(groups->consumers) + " warpgroups are not the threads that multiply");
+    const auto& cluster = grid.cluster;
+    const int blocks = cluster[0] * cluster[1] * parts_.sums->parts;
+    if (cluster[0] < 1 || cluster[1] < 1 || blocks > blocks_of_cluster)
+      problem("grid", "a cluster has " + std::to_string(blocks) + " blocks, not 1 to " +
+                          std::to_string(blocks_of_cluster));
+    if (parts_.sums->alternates && !(groups && groups->sms > 0))
+      problem("grid", "the loop over the sum alternates, and a block takes one tile");
+  }
+
+  // The axis of the instruction's rows (0) or columns (1).
+  AxisId of_instruction(int side) const {
+    return (side == 0) != parts_.exchanged ? row_axis : column_axis;
   }
 
   // Slices count as a third mode of the tile.
@@ -194,25 +252,31 @@ class ProductVerifier {
     const Mma& mma = *parts_.mma;
     if (!mma.atom) {
       if (mma.interval > 0) problem("interval", "there are intervals, and no instruction");
+      if (parts_.exchanged) problem("product", "factors are exchanged of no instruction");
       for (const ProductParts::Operand& way : parts_.operands)
         if (way.read) problem("fragment", name(way.shared) + " has fragments of no instruction");
       return;
     }
     const sema::Atom& atom = *mma.atom;
     const int part = extent(summed()) / slices_of(program_);
-    if (extent(row_axis) % atom.shape[0] != 0 || extent(column_axis) % atom.shape[1] != 0 ||
-        part % atom.shape[2] != 0)
+    if (extent(of_instruction(0)) % atom.shape[0] != 0 ||
+        extent(of_instruction(1)) % atom.shape[1] != 0 || part % atom.shape[2] != 0)
       problem("product", "a tile is not whole instructions " + atom.name);
     if (!holds_sums(atom))
       problem("threads", "the threads do not hold the sums as " + atom.name + " does");
     if (mma.interval % atom.shape[2] != 0)
       problem("interval", "intervals of " + std::to_string(mma.interval) +
                               " are not whole instructions " + atom.name);
-    for (const std::size_t side : {0U, 1U}) {
+    if (mma.sets < 1 || (mma.sets > 1 && mma.interval != extent(summed())))
+      problem("interval", std::to_string(mma.sets) +
+                              " accumulators take turns, and intervals are " +
+                              "not tiles of the sum");
+    for (const int side : {0, 1}) {
       const bool is_shared = side == 0 ? atom.a_shared : atom.b_shared;
       const TileId multiplied = side == 0 ? mma.a : mma.b;
       const ElementType type = side == 0 ? atom.a_type : atom.b_type;
-      if (is_shared != !parts_.operands[side].read || tile(multiplied).element != type)
+      const auto& way = parts_.operands[static_cast<std::size_t>(of_instruction(side))];
+      if (is_shared != !way.read || tile(multiplied).element != type)
         problem("fragment", name(multiplied) + " is not what " + atom.name + " multiplies");
       if (!is_shared && tile(multiplied).filled_by)
         is_filled(tile(multiplied), sema::CopySpace::shared, "warp");
@@ -223,21 +287,13 @@ class ProductVerifier {
   bool holds_sums(const sema::Atom& atom) const {
     const Layout& all = program_.threads->layout;
     const auto rows = static_cast<std::int64_t>(atom.shape[0]);
-    const auto numbers = values(Layout(all.shape, transform(all.stride, [&](const Tuple& stride) {
-                                         if (!stride.is_basis()) return stride;
-                                         const AxisId axis = stride.path()[0];
-                                         return Tuple(axis == row_axis      ? stride.value()
-                                                      : axis == column_axis ? stride.value() * rows
-                                                                            : Int(0));
-                                       })));
-    const auto of_atom = values(atom.c);
-    const auto threads = static_cast<std::size_t>(program_.threads->threads()),
-               count = static_cast<std::size_t>(atom.count());
-    for (std::size_t i = 0; i < of_atom.size(); ++i) {
-      const std::size_t at = i % count + i / count * threads;
-      if (threads < count || at >= numbers.size() || numbers[at] != of_atom[i]) return false;
-    }
-    return true;
+    const Layout numbers(all.shape, transform(all.stride, [&](const Tuple& stride) {
+                           if (!stride.is_basis()) return stride;
+                           const AxisId axis = stride.path()[0];
+                           if (axis == of_instruction(0)) return Tuple(stride.value());
+                           return Tuple(axis == of_instruction(1) ? stride.value() * rows : Int(0));
+                         }));
+    return begins_as(numbers, atom, program_.threads->threads());
   }
 
   void operand(AxisId outer) {
@@ -329,24 +385,111 @@ class ProductVerifier {
 
   // No two elements have one place.
   void places(TileId id, AxisId outer) {
-    const auto offsets = values(tile(id).shared->layout);
-    if (static_cast<int>(offsets.size()) != extent(outer) * extent(summed()))
+    const Places places = places_of(tile(id).shared->layout);
+    if (static_cast<int>(places.count) != extent(outer) * extent(summed()))
       return problem("shared", name(id) + " has not as many places as its tile has elements");
-    const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
-    if (*least < 0) return problem("shared", name(id) + " has a place before its beginning");
-    std::vector<char> taken(static_cast<std::size_t>(*most) + 1, 0);
-    for (const std::int64_t offset : offsets)
-      if (taken[static_cast<std::size_t>(offset)]++)
-        return problem("shared", name(id) + " has one place for two elements");
+    unique(id, places);
+  }
+
+  void unique(TileId id, const Places& places) {
+    if (places.least < 0) return problem("shared", name(id) + " has a place before its beginning");
+    if (!places.once) problem("shared", name(id) + " has one place for two elements");
   }
 
   void boxes(const ProductParts::Operand& way, AxisId outer) {
     const std::array<int, 2>& box = tile(way.shared).shared->box;
     if (!program_.warpgroups || way.put)
       problem("shared", name(way.shared) + " comes by TMA, and no producer copies it");
-    if (box != std::array{extent(outer), extent(summed())} ||
-        std::max(box[0], box[1]) > extent_of_box)
+    if (!program_.warpgroups) return;
+    // An instruction reads what several boxes bring, of one or of several blocks of a cluster.
+    const bool fits = std::min(box[0], box[1]) > 0 && extent(outer) % box[0] == 0 &&
+                      extent(summed()) % box[1] == 0;
+    const bool is_whole = box == std::array{extent(outer), extent(summed())};
+    if (!fits || (!is_whole && !parts_.mma->atom) || std::max(box[0], box[1]) > extent_of_box)
       problem("shared", name(way.shared) + " is no box of TMA");
+  }
+
+  // What goes through shared memory behind the sums, in parts of one size.
+  void staged() {
+    std::optional<std::array<int, 2>> part;
+    std::size_t stored = 0;
+    const auto one = [&](TileId id, const Copy& copy) {
+      const Tile& tile = this->tile(id);
+      if (!tile.shared || !tile.shared->part || !parts_.mma->atom || !program_.warpgroups)
+        return problem("shared", name(id) + " goes through shared memory, and not in parts");
+      if (part && part != tile.shared->part)
+        problem("shared", name(id) + " has parts of another size than those before it");
+      part = tile.shared->part;
+      this->part(id, copy);
+      staged_ +=
+          std::int64_t{program_.warpgroups->consumers} * tile.shared->stages * bytes_of(tile);
+    };
+    for (const Copy* copy : parts_.inputs)
+      if (tile(copy->dst).space == Space::shared) one(copy->dst, *copy);
+    for (const Copy* copy : parts_.stores) {
+      if (tile(copy->src).space != Space::shared) continue;
+      one(copy->src, *copy);
+      ++stored;
+    }
+    if (part && stored != parts_.stores.size())
+      problem("shared", "some outputs go through shared memory, and others do not");
+  }
+
+  void part(TileId id, const Copy& copy) {
+    const Tile& tile = this->tile(id);
+    const SharedTile& shared = *tile.shared;
+    const std::array<int, 2>& part = *shared.part;
+    const auto& atom = *parts_.mma->atom;
+    const Places places = places_of(shared.layout);
+    const auto rows = static_cast<std::size_t>(part[0]);
+    if (part[0] != atom.shape[0] || part[1] < 1 || part[1] > atom.shape[1] || shared.stages < 1 ||
+        places.count % rows != 0 || places.count < rows * static_cast<std::size_t>(part[1]))
+      return problem("shared", name(id) + " has no parts of the instruction's sums");
+    unique(id, places);
+    const int columns = static_cast<int>(places.count / rows);
+    if (shared.by_tma()) {
+      const auto& box = shared.box;
+      if (tile.threads || copy.vector != 1)
+        problem("threads", name(id) + " is copied by TMA, and by threads");
+      if (box[0] < 1 || part[0] % box[0] != 0 || box[1] != part[1] || box[1] > extent_of_box)
+        problem("shared", name(id) + " is no box of TMA");
+      return;
+    }
+    if (!tile.threads) return problem("threads", name(id) + " is copied by no threads");
+    const Layout& layout = tile.threads->layout;
+    const std::array axes{of_instruction(0), of_instruction(1)};
+    const bool fits = layout.is_known() && layout.rank() == 2 && layout.shape[1].is_tuple() &&
+                      layout.shape[1].rank() == 2 && is_onto(layout, {row_axis, column_axis});
+    if (!fits || tile.threads->threads() > threads_of_warpgroup)
+      return problem("threads", name(id) + " is copied by no threads of a warpgroup");
+    covers_once(layout, box({{axes[0], part[0]}, {axes[1], columns}}),
+                "the threads of " + name(id));
+    const auto at = coordinate(copy);
+    const auto mode = static_cast<std::size_t>(copy.vector_mode);
+    if (copy.vector != tile.threads->vector || mode >= at.size() || tile.threads->along < 0 ||
+        at[mode] != program_.axis(tile.threads->along).indices.front())
+      problem("access", name(id) + " has no " + std::to_string(copy.vector) +
+                            " elements side by side along mode " +
+                            std::to_string(copy.vector_mode));
+  }
+
+  // The bare indices of a tensor's modes, where it is read or written.
+  std::vector<sema::IndexId> coordinate(const Copy& copy) const {
+    const sema::Kernel& kernel = *program_.kernel;
+    if (const int output = tile(copy.dst).assignment; output >= 0)
+      return kernel.assignments[static_cast<std::size_t>(output)].indices;
+    std::vector<sema::IndexId> indices;
+    for (const sema::NodeId at : kernel.load(tile(copy.src).value).coordinate)
+      indices.push_back(sema::bare_index(kernel, at));
+    return indices;
+  }
+
+  // Of one stage, which begins at whole 128 bytes.
+  static std::int64_t bytes_of(const Tile& tile) {
+    constexpr std::int64_t step = 128;
+    const std::int64_t bytes =
+        (places_of(tile.shared->layout).most + 1) * std::max(8, bits(tile.element)) / 8;
+    return (bytes + step - 1) / step * step;
   }
 
   void stages() {
@@ -357,19 +500,20 @@ class ProductVerifier {
       if (stages > 0 && stages != shared.shared->stages)
         problem("stages", "the operands have different numbers of stages");
       stages = shared.shared->stages;
-      bytes += stages * staged_bytes(shared.shared->layout, shared.element);
+      bytes += stages * bytes_of(shared);
     }
     const bool by_any = parts_.mma->atom.has_value();
     if (stages < 2 || (!by_any && (stages > 2) != program_.warpgroups.has_value()))
       problem("stages", std::to_string(stages) + " stages are filled by " +
                             (program_.warpgroups ? "a producer" : "no producer"));
+    bytes += staged_;
     if (bytes > bytes_of_block)
       problem("shared", "the stages take " + std::to_string(bytes) + " bytes, and a block has " +
                             std::to_string(bytes_of_block));
   }
 
   void output(const Copy& store) {
-    if (store.vector == 1) return;
+    if (store.vector == 1 || tile(store.src).space == Space::shared) return;
     const auto& at =
         program_.kernel->assignments[static_cast<std::size_t>(tile(store.dst).assignment)].indices;
     const auto mode = static_cast<std::size_t>(store.vector_mode);
@@ -390,6 +534,7 @@ class ProductVerifier {
   const Stmt* statement_ = nullptr;
   bool stores_ = false;
   ProductParts parts_;
+  std::int64_t staged_ = 0;  // bytes behind the sums
   std::vector<Problem> problems_;
 };
 

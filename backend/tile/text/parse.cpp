@@ -174,6 +174,11 @@ class Parser {
     } else {
       made.order = layouts_.plain_layout();
     }
+    if (cursor_.accept("in")) {
+      cursor_.expect("clusters");
+      cursor_.expect("of");
+      made.cluster = pair();
+    }
     cursor_.expect("of");
     made.threads = cursor_.small_integer();
     cursor_.expect("threads");
@@ -200,14 +205,54 @@ class Parser {
     SharedTile made;
     made.layout = layouts_.layout();
     if (cursor_.accept("stages")) made.stages = cursor_.small_integer();
+    if (cursor_.accept("parts")) made.part = pair();
     if (!cursor_.accept("span")) return made;
     made.span = cursor_.small_integer();
-    cursor_.expect("order");
-    made.order = list([&] { return cursor_.small_integer(); });
-    cursor_.expect("box");
-    made.box = pair();
+    if (!made.part || cursor_.at("order")) {
+      cursor_.expect("order");
+      made.order = list([&] { return cursor_.small_integer(); });
+      cursor_.expect("box");
+      made.box = pair();
+    }
+    if (cursor_.accept("view")) made.view = view();
     cursor_.expect("stages");
     made.stages = cursor_.small_integer();
+    return made;
+  }
+
+  OperandView view() {
+    OperandView made;
+    made.modes = list([&] {
+      cursor_.expect("(");
+      ViewedMode mode;
+      mode.extent = layouts_.integer();
+      if (cursor_.accept("rows")) mode.outer = digit();
+      if (cursor_.accept("sum")) mode.k = digit();
+      if (cursor_.accept("batch")) mode.batch = find(indices_, "index of the kernel");
+      cursor_.expect("count");
+      mode.count = layouts_.integer();
+      cursor_.expect("first");
+      mode.first = layouts_.integer();
+      cursor_.expect("step");
+      mode.step = cursor_.small_integer();
+      cursor_.expect("dilation");
+      mode.dilation = cursor_.integer();
+      cursor_.expect(")");
+      return mode;
+    });
+    if (cursor_.accept("im2col")) made.order = list([&] { return cursor_.small_integer(); });
+    cursor_.expect("run");
+    made.run = cursor_.small_integer();
+    return made;
+  }
+
+  Digit digit() {
+    Digit made;
+    cursor_.expect("by");
+    made.below = layouts_.integer();
+    cursor_.expect("of");
+    made.extent = layouts_.integer();
+    made.remainder = cursor_.accept("rest");
     return made;
   }
 
@@ -342,7 +387,12 @@ class Parser {
       made.interval = cursor_.small_integer();
     }
     same(scales_text(program_, values, held, made));
-    if (cursor_.accept("by")) made.atom = instruction(atoms_, sema::library_atom);
+    if (!cursor_.accept("by")) return made;
+    made.atom = instruction(atoms_, sema::library_atom);
+    if (cursor_.accept("into")) {
+      made.sets = cursor_.small_integer();
+      cursor_.expect("sets");
+    }
     return made;
   }
 
@@ -397,6 +447,7 @@ class Parser {
       made.parts = cursor_.small_integer();
       cursor_.expect("blocks");
     }
+    made.alternates = cursor_.accept("alternating");
     if (program_.axis(made.axis).segments) same("within segments");
     cursor_.expect("{");
     const Cursor::Nested nested(cursor_);

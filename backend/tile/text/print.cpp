@@ -22,14 +22,39 @@ std::string order_text(const TileOrder& order) {
   return "in groups of " + std::to_string(std::get<RowGroups>(order).rows) + " rows";
 }
 
+std::string cluster_text(const Grid& grid) {
+  if (grid.cluster == std::array{1, 1}) return "";
+  return " in clusters of " + list({grid.cluster[0], grid.cluster[1]});
+}
+
+std::string digit_text(const char* word, const std::optional<Digit>& digit) {
+  if (!digit) return "";
+  return std::string(word) + digit->below.to_string() + " of " + digit->extent.to_string() +
+         (digit->remainder ? " rest" : "");
+}
+
+// ((14 rows by 14 of 14 rest sum by 24 of 3 count 12 first -1 step 1 dilation 2),...) run 3
+std::string view_text(const Program& program, const OperandView& view) {
+  std::string text;
+  for (const ViewedMode& mode : view.modes) {
+    text += (text.empty() ? "((" : ",(") + mode.extent.to_string() +
+            digit_text(" rows by ", mode.outer) + digit_text(" sum by ", mode.k) +
+            (mode.batch >= 0 ? " batch " + program.kernel->index(mode.batch).name : "") +
+            " count " + mode.count.to_string() + " first " + mode.first.to_string() + " step " +
+            std::to_string(mode.step) + " dilation " + std::to_string(mode.dilation) + ")";
+  }
+  return text + ")" + (view.order.empty() ? "" : " im2col " + list(view.order)) + " run " +
+         std::to_string(view.run);
+}
+
 std::string threads_text(const Program& program) {
   std::string text;
   if (program.threads) text += "  " + distribution_text(program, *program.threads) + "\n";
   if (program.blocks_per_sm != 1)
     text += "  blocks_per_sm " + std::to_string(program.blocks_per_sm) + "\n";
   if (const auto& grid = program.grid)
-    text += "  blocks " + order_text(grid->order) + " of " + std::to_string(grid->threads) +
-            " threads\n";
+    text += "  blocks " + order_text(grid->order) + cluster_text(*grid) + " of " +
+            std::to_string(grid->threads) + " threads\n";
   if (const auto& groups = program.warpgroups)
     text += "  warpgroups " + std::to_string(groups->consumers) + " registers " +
             list({groups->registers[0], groups->registers[1]}) +
@@ -37,12 +62,16 @@ std::string threads_text(const Program& program) {
   return text;
 }
 
-std::string shared_text(const SharedTile& shared) {
+std::string shared_text(const Program& program, const SharedTile& shared) {
   const std::string stages = " stages " + std::to_string(shared.stages);
-  const std::string layout = " as " + to_string(shared.layout);
-  if (!shared.by_tma()) return layout + (shared.stages > 1 ? stages : "");
-  return layout + " span " + std::to_string(shared.span) + " order " + list(shared.order) +
-         " box " + list({shared.box[0], shared.box[1]}) + stages;
+  std::string text = " as " + to_string(shared.layout);
+  if (!shared.by_tma() && !shared.part) return text + (shared.stages > 1 ? stages : "");
+  if (shared.part) text += " parts " + list({(*shared.part)[0], (*shared.part)[1]});
+  text += " span " + std::to_string(shared.span);
+  if (shared.by_tma())
+    text += " order " + list(shared.order) + " box " + list({shared.box[0], shared.box[1]});
+  if (shared.view) text += " view " + view_text(program, *shared.view);
+  return text + stages;
 }
 
 std::string tile_text(const Program& program, const Tile& tile) {
@@ -51,7 +80,7 @@ std::string tile_text(const Program& program, const Tile& tile) {
   return "  tile " + tile.name + ": " + std::string(element_name(tile.element)) + " (" + axes +
          ") in " + std::string(space_name(tile.space)) + " = %" + std::to_string(tile.value) +
          (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") +
-         (tile.shared ? shared_text(*tile.shared) : "") +
+         (tile.shared ? shared_text(program, *tile.shared) : "") +
          (tile.threads ? " by " + distribution_text(program, *tile.threads) : "") +
          (tile.filled_by ? " by \"" + tile.filled_by->name + "\"" : "") + "\n";
 }

@@ -36,6 +36,22 @@
 //     tile tile_A: f32 (m,k) in shared = %3 as (128,16):(1,128) stages 4
 //   for k in sequence step 16 by 2 blocks {
 //
+// On Hopper's tensor cores it says clusters, boxes, what goes through shared memory in parts,
+// accumulators that take turns, and the way through k:
+//
+//     blocks in groups of 8 rows in clusters of (2,1) of 384 threads
+//     tile tile_X: bf16 (m,k) in shared = %3 as Sw<3,3,3>o0o(128,64):(64,1) span 128 order (1,0)
+//                                               box (64,64) stages 4
+//     tile staged_Y: bf16 (m,n) in shared = %9 as ... parts (64,64) span 128 order (1,0)
+//                                               box (16,64) stages 2
+//     tile staged_Z: f32 (m,n) in shared = %9 as ... parts (64,32) span 128 stages 2
+//                                               by threads (...):(...) vector 2 along n
+//   for k in sequence step 128 alternating {
+//   mma ... over k in intervals of 128 by "sm90.wgmma(...)" into 2 sets
+//
+// A view (operand_view.h) says of each mode of the tensor its extent, its digits of the rows and of
+// the sum, and where and in which steps they go.
+//
 // and may have rows in segments, with tensors that launches before have computed, windows that
 // zeros surround, and scales, which multiply the sums of intervals:
 //

@@ -58,7 +58,7 @@ std::string first_line(const Program& program, const ValueText& values, const He
                                                                    : " whole" + tile;
             const std::string parts =
                 loop.parts > 1 ? " by " + std::to_string(loop.parts) + " blocks" : "";
-            return "for " + axis.name + walk + parts +
+            return "for " + axis.name + walk + parts + (loop.alternates ? " alternating" : "") +
                    (axis.segments ? " within segments {" : " {");
           },
           [&](const Copy& copy) {
@@ -94,7 +94,8 @@ std::string first_line(const Program& program, const ValueText& values, const He
                                                             : "";
             return "mma " + values.tile(mma.out) + " += " + values.tile(mma.a) + " * " +
                    values.tile(mma.b) + " over " + program.axis(mma.over).name + intervals +
-                   scales + (mma.atom ? " by \"" + mma.atom->name + "\"" : "");
+                   scales + (mma.atom ? " by \"" + mma.atom->name + "\"" : "") +
+                   (mma.sets > 1 ? " into " + std::to_string(mma.sets) + " sets" : "");
           },
       },
       stmt.node);

@@ -15,6 +15,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/order.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/sema/kernel/reference.h"
 #include "tests/agreement/calls.h"
 #include "tests/agreement/script.h"
@@ -24,9 +25,9 @@ namespace {
 using namespace lay;
 using Rows = std::vector<std::int64_t>;  // of each segment
 
-const plan::Sm90Gemm* grouped(const plan::Variant& variant) {
-  const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
-  return gemm && gemm->segments ? gemm : nullptr;
+std::optional<plan::Sm90Gemm> grouped(const plan::Variant& variant) {
+  const auto gemm = plan::sm90_of(variant);
+  return gemm && gemm->segments ? gemm : std::nullopt;
 }
 
 // The segment of each row, where as many are of each and they lie in any order.

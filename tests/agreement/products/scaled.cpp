@@ -11,6 +11,7 @@
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/host_run.h"
 #include "runtime/execute/packed_call.h"
@@ -25,8 +26,8 @@ using sema::Array;
 using test::Extents;
 using test::integer_call;
 
-const plan::Sm90Gemm* hopper(const plan::Variant& variant) {
-  return std::get_if<plan::Sm90Gemm>(&variant.how);
+std::optional<plan::Sm90Gemm> hopper(const plan::Variant& variant) {
+  return plan::sm90_of(variant);
 }
 
 const sema::KernelPtr& kernel_of(test::Kernels& kernels, const std::string& name) {
@@ -59,7 +60,7 @@ plan::Plan for_few(const sema::KernelPtr& kernel, int clusters) {
 }
 
 std::optional<plan::TensorGemm> on_tensor_cores(const plan::Variant& variant) {
-  if (const plan::Sm90Gemm* gemm = hopper(variant)) return *gemm;
+  if (const auto gemm = hopper(variant)) return *gemm;
   return plan::sm80_of(variant);
 }
 

@@ -10,6 +10,7 @@
 #include "backend/ir/lower/lower.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/views/recognise_views.h"
 #include "frontend/sema/evaluator.h"
 #include "frontend/sema/kernel/reference.h"
@@ -21,9 +22,9 @@ namespace {
 
 using namespace lay;
 
-const plan::Sm90Gemm* with_view(const plan::Variant& variant) {
-  const auto* gemm = std::get_if<plan::Sm90Gemm>(&variant.how);
-  return gemm && (gemm->a.view || gemm->b.view) ? gemm : nullptr;
+std::optional<plan::Sm90Gemm> with_view(const plan::Variant& variant) {
+  const auto gemm = plan::sm90_of(variant);
+  return gemm && (gemm->a.view || gemm->b.view) ? gemm : std::nullopt;
 }
 
 // Conditions on how large sizes are say where a variant is fast, not where it is right; but for
@@ -45,7 +46,7 @@ std::string trouble(const plan::Plan& plan, const sema::KernelCall& call, std::m
   std::vector<const plan::Variant*> variants;
   std::set<std::string> known;
   for (const plan::Variant& variant : plan.variants) {
-    const auto* gemm = with_view(variant);
+    const auto gemm = with_view(variant);
     if (!gemm || !can_run(variant, call.sizes)) continue;
     std::string kind = gemm->swap_ab ? "swapped" : "";
     for (const int number : gemm->tile) kind += " " + std::to_string(number);

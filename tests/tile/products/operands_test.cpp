@@ -10,7 +10,7 @@
 #include <set>
 
 #include "backend/plan/schedule/fitting.h"
-#include "backend/plan/tiles/formed_product.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/tile/interpret.h"
 #include "backend/tile/products/product.h"
 #include "backend/tile/text/parse.h"
@@ -39,16 +39,22 @@ sema::KernelPtr kernel_named(const std::string& name) {
   return nullptr;
 }
 
-Program formed_variant(const plan::Plan& plan, const plan::Variant& variant) {
-  auto made = plan::formed_product(plan, variant);
+// The unbound program of a variant on Hopper's tensor cores; nothing of another one.
+std::optional<Program> formed(const plan::Variant& variant) {
+  if (!plan::is_sm90(variant)) return std::nullopt;
+  const auto& bound = std::get<Program>(variant.how);
+  return std::get<Program>(tile::form_product(bound.kernel, tile::product_of(bound)));
+}
+
+Program formed_variant(const plan::Variant& variant) {
+  auto made = formed(variant);
   REQUIRE(made);
-  if (const auto* no = std::get_if<tile::NotTiled>(&*made)) FAIL(no->reason);
-  return std::get<Program>(std::move(*made));
+  return std::move(*made);
 }
 
 Program formed_first(const sema::KernelPtr& kernel) {
   const auto plan = plan::make_plan(kernel);
-  return formed_variant(plan, plan.variants.front());
+  return formed_variant(plan.variants.front());
 }
 
 Mma& product_in(tile::Block& block) {
@@ -152,8 +158,7 @@ int check_programs(const plan::Plan& plan, const sema::KernelCall& call,
   const auto expected = sema::run_reference(call);
   std::set<std::string> ran;
   for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
-    const auto made = plan::formed_product(plan, *variant);
-    const auto* program = made ? std::get_if<Program>(&*made) : nullptr;
+    const auto program = formed(*variant);
     if (!program || !wanted(*program)) continue;
     const std::string text = tile::print(*program);
     if (!ran.insert(text).second) continue;
@@ -189,7 +194,7 @@ TEST_CASE("golden tile programs of products with scales, windows and segments") 
   for (const auto& kernel : kernels_with_operands("tests/tile/products/tensor_cores.lay")) {
     const auto plan = plan::make_plan(kernel);
     REQUIRE(plan.problems.empty());
-    check_golden(tile::print(formed_variant(plan, plan.variants.front())),
+    check_golden(tile::print(formed_variant(plan.variants.front())),
                  source("tests/tile/products/" + kernel->name + ".form"));
   }
 }
@@ -202,11 +207,8 @@ TEST_CASE("every product on tensor cores is formed, and its text reads back") {
          kernels_with_operands("tests/agreement/products/" + std::string(script) + ".lay")) {
       const auto plan = plan::make_plan(kernel);
       for (const plan::Variant& variant : plan.variants) {
-        const auto made = plan::formed_product(plan, variant);
-        if (!made) continue;
         INFO(kernel->name << " " << variant.name);
-        if (const auto* no = std::get_if<tile::NotTiled>(&*made)) FAIL_CHECK(no->reason);
-        const auto* program = std::get_if<Program>(&*made);
+        const auto program = formed(variant);
         if (!program) continue;
         const std::string text = tile::print(*program);
         if (!seen.insert(text).second) continue;
@@ -284,7 +286,7 @@ TEST_CASE("programs with rows in segments give what the reference gives") {
       INFO(kernel->name << " " << rows.size() << " segments");
       const auto plan = plan::make_plan(kernel);
       ran += check_programs(plan, drawn_segments(kernel, rows, random), has_segments);
-      Program program = formed_variant(plan, plan.variants.front());
+      Program program = formed_variant(plan.variants.front());
       // Whatever order of tiles a layout says, all tiles of all segments are walked.
       program.grid = tile::Grid{Layout(1, 0), 128};
       const auto call = drawn_segments(kernel, rows, random);

@@ -8,7 +8,6 @@
 #include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/simt/simt.h"
-#include "backend/plan/tiles/formed_product.h"
 #include "backend/target/target.h"
 #include "backend/tile/interpret.h"
 #include "backend/tile/products/product.h"
@@ -40,9 +39,6 @@ std::string products() {
 std::vector<Program> all_products(const plan::Plan& plan) {
   std::vector<Program> programs;
   for (const plan::Variant& variant : plan.variants) {
-    const auto made = plan::formed_product(plan, variant);
-    if (made && std::holds_alternative<Program>(*made))
-      programs.push_back(std::get<Program>(*made));
     const auto* bound = std::get_if<Program>(&variant.how);
     if (!bound || !bound->is_product()) continue;
     programs.push_back(

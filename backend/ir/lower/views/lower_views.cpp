@@ -4,9 +4,9 @@
 
 namespace lay::ir {
 
-using plan::Digit;
-using plan::OperandView;
-using plan::ViewedMode;
+using tile::Digit;
+using tile::OperandView;
+using tile::ViewedMode;
 
 Term Digits::of(const Digit& digit) {
   const auto found = std::find_if(known_.begin(), known_.end(),

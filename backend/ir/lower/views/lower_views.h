@@ -1,5 +1,5 @@
-// Operands that lie in memory by views (backend/plan/views/operand_view.h): the boxes or columns of
-// pixels by which TMA takes them, and where each begins.
+// Operands that lie in memory by views (backend/tile/products/operand_view.h): the boxes or columns
+// of pixels by which TMA takes them, and where each begins.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/lower_ring.h"
-#include "backend/plan/views/operand_view.h"
+#include "backend/tile/products/operand_view.h"
 
 namespace lay::ir {
 
@@ -18,21 +18,21 @@ class Digits {
   Digits(Declared& declared, const char* name, Term index)
       : declared_(declared), name_(name), index_(index) {}
 
-  Term of(const plan::Digit& digit);
+  Term of(const tile::Digit& digit);
   // Computes here all that the modes of a view need, along the outer index or along k.
-  void compute(const std::vector<plan::ViewedMode>& modes,
-               std::optional<plan::Digit> plan::ViewedMode::*of_mode);
+  void compute(const std::vector<tile::ViewedMode>& modes,
+               std::optional<tile::Digit> tile::ViewedMode::*of_mode);
 
  private:
   Declared& declared_;
   const char* name_;
   Term index_;
-  std::vector<std::pair<plan::Digit, Term>> known_;
+  std::vector<std::pair<tile::Digit, Term>> known_;
 };
 
 // As map_of_boxes(), of a tensor by a view.
 int map_of_view(Declared& declared, const std::string& name, const LoadedBoxes& boxes,
-                const plan::OperandView& view);
+                const tile::OperandView& view);
 
 // Where TMA begins in the tensor, and with windows the offsets from base pixels: of the element at
 // the digits of the outer index and of k, `further` along the fastest digit of k, and at the
@@ -40,7 +40,7 @@ int map_of_view(Declared& declared, const std::string& name, const LoadedBoxes& 
 struct ViewedPlace {
   std::vector<ExprId> coordinate, offsets;
 };
-ViewedPlace place_in_view(Declared& declared, const plan::OperandView& view, Digits& outer,
+ViewedPlace place_in_view(Declared& declared, const tile::OperandView& view, Digits& outer,
                           Digits& k, Term further,
                           const std::function<Term(sema::IndexId)>& batch_at);
 

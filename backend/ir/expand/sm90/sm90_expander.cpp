@@ -1,4 +1,4 @@
-#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,6 +8,7 @@
 #include "backend/ir/lower/mma_atom.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/sm90/tma.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -21,52 +22,52 @@ constexpr int warpgroup = 128;
 
 }  // namespace
 
-Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
+Sm90Expander::Sm90Expander(Declared& declared, const tile::Program& program)
     : declared_(declared),
       b_(declared.b),
-      gemm_(gemm),
-      scales_(declared, gemm, OutsideNumbers::zero, gemm.accumulator_sets) {
-  declare(a_, gemm.a, 0);
-  declare(b_operand_, gemm.b, 1);
-  const Span& where = declared.kernel.node(gemm.contraction).where;
-  const auto repeats = gemm.repeats();
-  declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm.accumulators.to_string());
+      gemm_(plan::sm90_of(program)),
+      scales_(declared, gemm_, OutsideNumbers::zero, gemm_.accumulator_sets) {
+  declare(a_, gemm_.a, 0);
+  declare(b_operand_, gemm_.b, 1);
+  const Span& where = declared.kernel.node(gemm_.contraction).where;
+  const auto repeats = gemm_.repeats();
+  declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm_.accumulators.to_string());
   // One mode for the values that the atom gives a thread, then the atoms along m and n: wgmma
   // m64n128k16 has 64 * 128 / 128 = 64 values a thread, ((2,2,16),1,1):((1,2,4),0,0) for one atom.
-  accumulators_ = b_.registers(declared.name("acc"), gemm.mma.accumulator,
-                               make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+  accumulators_ = b_.registers(declared.name("acc"), gemm_.mma.accumulator,
+                               make_layout(tuple(gemm_.mma.c.shape[1], repeats[0], repeats[1])));
   // Hopper's tensor cores keep about 14 bits of a running sum of FP8 products (DeepSeek-V3 report,
   // section 3.3.2). So sums of `promotion_interval` products are added to a second set of f32
   // registers; without an interval both names are one buffer.
-  if (gemm.promotion_interval) {
+  if (gemm_.promotion_interval) {
     declared.from(where, "where the accumulators are added up every " +
-                             std::to_string(gemm.promotion_interval) + " of K" +
-                             (gemm.scales.empty() ? "" : ", each multiplied by its scales"));
-    totals_ = b_.registers(declared.name("total"), gemm.total,
-                           make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+                             std::to_string(gemm_.promotion_interval) + " of K" +
+                             (gemm_.scales.empty() ? "" : ", each multiplied by its scales"));
+    totals_ = b_.registers(declared.name("total"), gemm_.total,
+                           make_layout(tuple(gemm_.mma.c.shape[1], repeats[0], repeats[1])));
   } else {
     totals_ = accumulators_;
   }
-  if (gemm.accumulator_sets > 1) {
+  if (gemm_.accumulator_sets > 1) {
     declared.from(where, "those of odd K tiles");
     other_accumulators_ =
-        b_.registers(declared.fresh("acc"), gemm.mma.accumulator,
-                     make_layout(tuple(gemm.mma.c.shape[1], repeats[0], repeats[1])));
+        b_.registers(declared.fresh("acc"), gemm_.mma.accumulator,
+                     make_layout(tuple(gemm_.mma.c.shape[1], repeats[0], repeats[1])));
   }
   scales_.declare();
-  if (gemm.a.fragment) {
+  if (gemm_.a.fragment) {
     declared.from(where, "A in registers: (value of the atom, atom, step)");
     fragments_ =
-        b_.registers(declared.name("a"), gemm.mma.a_type,
-                     make_layout(tuple(gemm.a.fragment->values(), repeats[0], repeats[2])));
-    if (gemm.a.converted)
+        b_.registers(declared.name("a"), gemm_.mma.a_type,
+                     make_layout(tuple(gemm_.a.fragment->values(), repeats[0], repeats[2])));
+    if (gemm_.a.converted)
       unconverted_ =
-          b_.registers(declared.name("a_stored"), declared.kernel.loaded(gemm.a.load).element,
-                       make_layout(tuple(gemm.a.fragment->values(), repeats[0], repeats[2])));
+          b_.registers(declared.name("a_stored"), declared.kernel.loaded(gemm_.a.load).element,
+                       make_layout(tuple(gemm_.a.fragment->values(), repeats[0], repeats[2])));
   }
-  b_.kernel.atoms.push_back(mma_atom(gemm.mma));
+  b_.kernel.atoms.push_back(mma_atom(gemm_.mma));
   declare_store();
-  if (gemm.split) declare_split();
+  if (gemm_.split) declare_split();
   // The barriers of the pipeline, one slot a stage: `filled` completes when the bytes that the
   // producer announced have arrived (its own arrival is the 1), `drained` when every reader of the
   // stage has arrived. A block multicasts into the stages of the others, so readers of the whole
@@ -74,29 +75,30 @@ Sm90Lowering::Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm)
   constexpr int warps = warpgroup / 32;
   // The prologue initialises mbarriers that TMA of other blocks signals, so blocks of a cluster
   // meet at a cluster barrier; a block alone needs __syncthreads only.
-  blocks_ = gemm.blocks() > 1 ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0})
-                              : b_.block_barrier();
-  filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm.stages, 1, 0});
+  blocks_ = gemm_.blocks() > 1
+                ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0})
+                : b_.block_barrier();
+  filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm_.stages, 1, 0});
   // Each warp reads its own part of A where that goes to registers, and says so itself.
   const int arrivals =
-      gemm.warpgroups_of_group() * gemm.multicast_size() * (gemm.a.fragment ? warps : 1);
+      gemm_.warpgroups_of_group() * gemm_.multicast_size() * (gemm_.a.fragment ? warps : 1);
   drained_ =
-      b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm.stages, arrivals, 0});
+      b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm_.stages, arrivals, 0});
   // The producer's ring begins at phase 1: a wait for parity 1 of a fresh mbarrier passes at once,
   // so the first `stages` loads wait for nobody (PTX ISA, mbarrier.try_wait: the phase before the
   // first counts as complete).
-  load_ = b_.ring(declared.name("load"), gemm.stages, 1);
-  use_ = b_.ring(declared.name("use"), gemm.stages);
-  freed_ = b_.ring(declared.name("freed"), gemm.stages);
-  if (gemm.alternate_k) way_ = b_.ring(declared.name("way"), 1);
-  if (gemm.consumer_groups() == 1) return;
+  load_ = b_.ring(declared.name("load"), gemm_.stages, 1);
+  use_ = b_.ring(declared.name("use"), gemm_.stages);
+  freed_ = b_.ring(declared.name("freed"), gemm_.stages);
+  if (gemm_.alternate_k) way_ = b_.ring(declared.name("way"), 1);
+  if (gemm_.consumer_groups() == 1) return;
   // One slot a consumer group, which its predecessor's warps arrive at: one elected lane of each.
-  pingpong_ = b_.barrier({declared.name("pingpong"), BarrierKind::mbarrier, gemm.consumer_groups(),
-                          warps * gemm.warpgroups_of_group(), 0});
-  pingpong_ring_ = b_.ring(declared.name("pingpong_turn"), gemm.consumer_groups());
+  pingpong_ = b_.barrier({declared.name("pingpong"), BarrierKind::mbarrier, gemm_.consumer_groups(),
+                          warps * gemm_.warpgroups_of_group(), 0});
+  pingpong_ring_ = b_.ring(declared.name("pingpong_turn"), gemm_.consumer_groups());
 }
 
-void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int axis) {
+void Sm90Expander::declare(Operand& operand, const plan::TmaOperand& plan, int axis) {
   operand.plan = &plan;
   operand.axis = axis;
   operand.name = axis == 0 ? "A" : "B";
@@ -115,7 +117,7 @@ void Sm90Lowering::declare(Operand& operand, const plan::TmaOperand& plan, int a
                           : map_of_boxes(declared_, operand.name + "_map", boxes);
 }
 
-void Sm90Lowering::declare_store() {
+void Sm90Expander::declare_store() {
   const auto& assignments = declared_.kernel.assignments;
   declared_.from(assignments.front().where);
   if (gemm_.store) return declare_staged();
@@ -128,7 +130,7 @@ void Sm90Lowering::declare_store() {
   }
 }
 
-void Sm90Lowering::run() {
+void Sm90Expander::run() {
   // A persistent grid: one cluster for each `blocks` SMs, never more than there are tiles. Two
   // blocks a cluster on 132 SMs give 66 clusters, as `min(..., 66)` in the emitted header says.
   const Int clusters = min(Int(gemm_.sms / gemm_.blocks()),
@@ -147,7 +149,7 @@ void Sm90Lowering::run() {
       "consumer", warpgroup, warpgroup * gemm_.consumers(), [&] { consumer(); }, budget(1));
 }
 
-void Sm90Lowering::prologue() {
+void Sm90Expander::prologue() {
   declared_.from(declared_.kernel.where);
   b_.inside(b_.kernel.prologue, [&] {
     // Each group of barriers has its own number of slots, and so a loop of its own.
@@ -173,26 +175,26 @@ void Sm90Lowering::prologue() {
   });
 }
 
-void Sm90Lowering::schedule_tiles(std::optional<Term> tile_rows) {
+void Sm90Expander::schedule_tiles(std::optional<Term> tile_rows) {
   scheduler_.emplace(declared_, gemm_.order, plan::tiling_of(gemm_), TileScheduler::Tiles::many,
                      tile_rows);
   tiles_ = b_.let(declared_.name("tiles"), scheduler_->places());
 }
 
 // Of a table of segments.
-Term Sm90Lowering::entry(sema::TensorId table, Term segment) {
+Term Sm90Expander::entry(sema::TensorId table, Term segment) {
   return b_.read({declared_.tensors[static_cast<size_t>(table)], {segment}});
 }
 
 // The cluster's ranks count m first, then n, then parts of K: rank = m + cluster[0] * (n +
 // cluster[1] * part).
-Term Sm90Lowering::along_n_of_cluster(Term rank) {
+Term Sm90Expander::along_n_of_cluster(Term rank) {
   if (gemm_.cluster[1] == 1) return number(0);
   const Term row = rank / gemm_.cluster[0];
   return gemm_.split ? row % gemm_.cluster[1] : row;
 }
 
-void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
+void Sm90Expander::each_tile(const std::function<void(const Tile&)>& body) {
   declared_.from(declared_.kernel.where, "cluster -> tile: " + plan::to_string(gemm_.order));
   b_.tiles(declared_.name("tile"), b_.special(Builtin::block_x) / gemm_.blocks(), tiles_, clusters_,
            [&](Term place) {
@@ -203,7 +205,7 @@ void Sm90Lowering::each_tile(const std::function<void(const Tile&)>& body) {
 
 // The order counts tiles of the cluster; a block takes the one at its coordinate in the cluster:
 // m_first = (tile_m * cluster[0] + rank % cluster[0]) * tile[0].
-void Sm90Lowering::within_tile(const std::vector<Term>& at,
+void Sm90Expander::within_tile(const std::vector<Term>& at,
                                const std::function<void(const Tile&)>& body) {
   const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
   const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
@@ -234,7 +236,7 @@ void Sm90Lowering::within_tile(const std::vector<Term>& at,
 
 // Runs the body for the rows and columns of a tile at these coordinates in the order. Where rows
 // lie in segments, a row of tiles has the rows of one, or none.
-void Sm90Lowering::with_rows(Tile& tile, const std::array<Term, 2>& at,
+void Sm90Expander::with_rows(Tile& tile, const std::array<Term, 2>& at,
                              const std::array<Term, 2>& block, const std::function<void()>& body) {
   for (size_t i = 0; i < 2; ++i) {
     if (i == 0 && gemm_.segments) continue;
@@ -262,7 +264,7 @@ void Sm90Lowering::with_rows(Tile& tile, const std::array<Term, 2>& at,
 // The last segment whose tiles do not begin behind a row of tiles; the number of segments behind
 // the last one's tiles. Each step finds two digits in base 2 by three reads, none of which waits
 // for another.
-Term Sm90Lowering::segment_of(Term row) {
+Term Sm90Expander::segment_of(Term row) {
   constexpr int probes = 3;
   const Term count = b_.size(gemm_.segments->count);
   const auto table = static_cast<size_t>(gemm_.segments->first_tile);
@@ -281,7 +283,7 @@ Term Sm90Lowering::segment_of(Term row) {
 
 // ---- the producer warpgroup
 
-void Sm90Lowering::producer() {
+void Sm90Expander::producer() {
   // A stage receives the whole tile of both operands, whichever block of the cluster sends a slice:
   // a box that reaches outside the tensor counts in full, since TMA fills it up with zeros.
   const auto bytes_of = [&](const Operand& operand) {
@@ -301,7 +303,7 @@ void Sm90Lowering::producer() {
           operand->rows.emplace(
               declared_, operand->axis == 0 ? "m" : "n",
               tile.first[static_cast<size_t>(operand->axis)] + first_of_slice(*operand));
-          operand->rows->compute(operand->plan->view->modes, &plan::ViewedMode::outer);
+          operand->rows->compute(operand->plan->view->modes, &tile::ViewedMode::outer);
         }
         b_.loop(declared_.name("tile_k"), number(0), tile.steps, {}, [&](Term tile_k) {
           // Alternate K direction: tiles of phase 1 walk K from its end, where the tile before
@@ -315,7 +317,7 @@ void Sm90Lowering::producer() {
             k = b_.let(declared_.name("k_first"), k);
             digits.emplace(declared_, "k", k);
             for (const plan::TmaOperand* operand : {&gemm_.a, &gemm_.b})
-              if (operand->view) digits->compute(operand->view->modes, &plan::ViewedMode::k);
+              if (operand->view) digits->compute(operand->view->modes, &tile::ViewedMode::k);
           }
           wait_at(b_, drained_, load_);
           expect_at(b_, filled_, load_, bytes);
@@ -337,12 +339,12 @@ void Sm90Lowering::producer() {
   });
 }
 
-Term Sm90Lowering::batch_at(const Tile& tile, sema::IndexId index) const {
+Term Sm90Expander::batch_at(const Tile& tile, sema::IndexId index) const {
   const auto at = std::find(gemm_.batch.begin(), gemm_.batch.end(), index) - gemm_.batch.begin();
   return tile.batch[static_cast<size_t>(at)];
 }
 
-std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const Tile& tile,
+std::vector<ExprId> Sm90Expander::coordinate(const plan::TmaOperand& plan, const Tile& tile,
                                              Term outer, Term k) const {
   const auto& load = std::get<sema::Load>(declared_.kernel.node(plan.load).what);
   std::vector<ExprId> made;
@@ -361,7 +363,7 @@ std::vector<ExprId> Sm90Lowering::coordinate(const plan::TmaOperand& plan, const
 
 // Each block that shares the operand loads one slice and multicasts it. The plan cuts slices along
 // the outer index or along k; a slice as long as the tile is not cut along that axis.
-Term Sm90Lowering::first_of_slice(const Operand& operand) {
+Term Sm90Expander::first_of_slice(const Operand& operand) {
   const auto axis = static_cast<size_t>(operand.axis);
   const plan::TmaOperand& plan = *operand.plan;
   if (plan.slice[0] == gemm_.tile[axis]) return number(0);
@@ -371,7 +373,7 @@ Term Sm90Lowering::first_of_slice(const Operand& operand) {
 }
 
 // This block's slice of the tile, box by box, for every block of the cluster that needs it.
-void Sm90Lowering::load(Operand& operand, const Tile& tile, Term k, Digits* digits_of_k) {
+void Sm90Expander::load(Operand& operand, const Tile& tile, Term k, Digits* digits_of_k) {
   const plan::TmaOperand& plan = *operand.plan;
   const auto axis = static_cast<size_t>(operand.axis);
   const int multicast_size = gemm_.cluster[1 - axis];
@@ -430,7 +432,7 @@ void Sm90Lowering::load(Operand& operand, const Tile& tile, Term k, Digits* digi
 
 // ---- the consumers
 
-void Sm90Lowering::consumer() {
+void Sm90Expander::consumer() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   declared_.from(where, "this consumer's part of the tile");
   const auto part = gemm_.part();
@@ -516,10 +518,6 @@ void Sm90Lowering::consumer() {
   declared_.from(declared_.kernel.assignments.front().where,
                  "what was stored has left shared memory");
   by_one_lane([&] { b_.emit(Wait{GroupKind::bulk, 0, false}); });
-}
-
-void lower_sm90(Declared& declared, const plan::Sm90Gemm& gemm) {
-  Sm90Lowering(declared, gemm).run();
 }
 
 }  // namespace lay::ir

@@ -15,7 +15,7 @@
 
 #include "frontend/sema/kernel/kernel.h"
 
-namespace lay::plan {
+namespace lay::tile {
 
 // The part of an index of several that one of them is: index // below % extent. The slowest one
 // needs no remainder.
@@ -47,6 +47,8 @@ struct ViewedMode {
   bool is_window() const {
     return !first.is(0) || step != 1 || dilation != 1 || has_base() == k.has_value();
   }
+
+  friend bool operator==(const ViewedMode&, const ViewedMode&) = default;
 };
 
 struct OperandView {
@@ -57,6 +59,8 @@ struct OperandView {
   int run = -1;  // the mode that is side by side in memory
 
   bool runs_along_k() const { return modes[static_cast<std::size_t>(run)].k.has_value(); }
+
+  friend bool operator==(const OperandView&, const OperandView&) = default;
 };
 
-}  // namespace lay::plan
+}  // namespace lay::tile

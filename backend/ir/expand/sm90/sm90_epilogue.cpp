@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/sm90/sm90_vectors.h"
@@ -8,7 +8,7 @@
 
 namespace lay::ir {
 
-Term Sm90Lowering::position(const Tile& tile, int axis, Term value, Term repeat) const {
+Term Sm90Expander::position(const Tile& tile, int axis, Term value, Term repeat) const {
   const auto at = static_cast<size_t>(axis);
   const Layout values = gemm_.accumulators[1];
   // A coordinate is a sum of four parts: the block's tile, the thread's first element, the value
@@ -20,7 +20,7 @@ Term Sm90Lowering::position(const Tile& tile, int axis, Term value, Term repeat)
 
 // Registers for what is read before the arithmetic; other reads must lie inside, and so must inputs
 // of whole numbers.
-void Sm90Lowering::prepare_values() {
+void Sm90Expander::prepare_values() {
   const plan::StagedStore& store = *gemm_.store;
   for (const plan::StagedVector& each : store.vectors) {
     declared_.from(declared_.kernel.node(each.load).where, "read ahead");
@@ -42,7 +42,7 @@ void Sm90Lowering::prepare_values() {
 }
 
 // The rows and columns of a step's values, from `base` on; what lies outside is 0.
-void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base) {
+void Sm90Expander::read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base) {
   for (const Ahead& each : ahead_) {
     const plan::StagedVector& vector = *each.plan;
     const sema::IndexId index = vector.axis == 0 ? gemm_.m : gemm_.n;
@@ -70,14 +70,14 @@ void Sm90Lowering::read_vectors(const Tile& tile, const std::array<Term, 2>& rep
 }
 
 // A coordinate of an input that is read ahead, at a row or column that may lie outside.
-Term Sm90Lowering::vector_coordinate(sema::NodeId coordinate, const Tile& tile, Term at) {
+Term Sm90Expander::vector_coordinate(sema::NodeId coordinate, const Tile& tile, Term at) {
   if (gemm_.segments && coordinate == gemm_.segments->by_row) return tile.segment;
   if (!plan::is_row_of_output(declared_.kernel, gemm_, coordinate)) return at;
   const Term inside = b_.min(at, declared_.extent(gemm_.m) - 1);
   return b_.read({declared_.tensors[static_cast<size_t>(gemm_.segments->row_of)], {inside}});
 }
 
-Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
+Term Sm90Expander::value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
                             Term accumulator, const Term* v) {
   std::vector<sema::NodeId> given{gemm_.contraction};
   if (gemm_.segments) given.push_back(gemm_.segments->by_row);
@@ -109,12 +109,12 @@ Term Sm90Lowering::value_at(const sema::Assignment& assignment, const Tile& tile
 }
 
 // Times that an atom's accumulators are stored.
-int Sm90Lowering::passes_of_atom() const {
+int Sm90Expander::passes_of_atom() const {
   return gemm_.store ? gemm_.store->passes(gemm_.mma.shape[1]) : 1;
 }
 
 // Returns true if an element takes much code.
-bool Sm90Lowering::much_text() const {
+bool Sm90Expander::much_text() const {
   constexpr int much = 8;  // steps of arithmetic
   int all = 0;
   for (const sema::Assignment& assignment : declared_.kernel.assignments)
@@ -124,7 +124,7 @@ bool Sm90Lowering::much_text() const {
 
 // A rolled loop over halves of the accumulators, which move up in between, where each element takes
 // much code: the text is half as long, and the moves are a small part of the work.
-bool Sm90Lowering::in_halves(int passes) const {
+bool Sm90Expander::in_halves(int passes) const {
   const auto repeats = gemm_.repeats();
   constexpr int worth = 4;  // passes
   // The second half must repeat the subtiles of the first, width by width: atoms in one line, and
@@ -138,7 +138,7 @@ bool Sm90Lowering::in_halves(int passes) const {
 
 // The passes of that part of the accumulators: each one, where it is held when the part is the
 // first, and its number in the part.
-void Sm90Lowering::each_pass(Term half, int halves, const PassBody& body) {
+void Sm90Expander::each_pass(Term half, int halves, const PassBody& body) {
   const auto repeats = gemm_.repeats();
   const int of_atom = passes_of_atom(), atoms = repeats[0] * repeats[1] / halves;
   // All subtiles of an atom have one width: number p is subtile p % of_atom of atom p / of_atom.
@@ -163,7 +163,7 @@ void Sm90Lowering::each_pass(Term half, int halves, const PassBody& body) {
   });
 }
 
-void Sm90Lowering::epilogue(const Tile& tile) {
+void Sm90Expander::epilogue(const Tile& tile) {
   if (picked_) return rolled_epilogue(tile);
   const auto repeats = gemm_.repeats();
   const int all = passes_of_atom() * repeats[0] * repeats[1];
@@ -205,7 +205,7 @@ void Sm90Lowering::epilogue(const Tile& tile) {
 }
 
 // Each thread its own elements, two neighbours along n at once where they may be.
-void Sm90Lowering::store_from_registers(const Tile& tile, const Pass& at, int values,
+void Sm90Expander::store_from_registers(const Tile& tile, const Pass& at, int values,
                                         const Source& source) {
   const auto& kernel = declared_.kernel;
   const int together = *std::max_element(gemm_.vectors.begin(), gemm_.vectors.end());

@@ -1,8 +1,8 @@
 // A tile's products: K tile after K tile, as they arrive in shared memory, and what becomes of
 // their stages.
+#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/ir/lower/lower_fragment.h"
 #include "backend/ir/lower/lower_ring.h"
-#include "backend/ir/lower/lower_sm90.h"
 
 namespace lay::ir {
 
@@ -12,7 +12,7 @@ constexpr int warpgroup = 128;
 
 }  // namespace
 
-void Sm90Lowering::multiply(const Tile& tile) {
+void Sm90Expander::multiply(const Tile& tile) {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   if (pingpong_) wait_for_turn();
   const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.total)); };
@@ -49,17 +49,17 @@ void Sm90Lowering::multiply(const Tile& tile) {
 // and its stages have arrived: what the parity of the next ones' barriers says is then about this
 // round of the ring. Nothing is before the first tile of the first consumer group: its first wait
 // passes.
-void Sm90Lowering::wait_for_turn() {
+void Sm90Expander::wait_for_turn() {
   b_.sync(pingpong_, group_,
           WaitMbarrier{b_.select(group_ == 0, number(1) - b_.phase(pingpong_ring_),
                                  b_.phase(pingpong_ring_))});
 }
 
-void Sm90Lowering::pass_turn() {
+void Sm90Expander::pass_turn() {
   b_.elect([&] { b_.sync(pingpong_, (group_ + 1) % gemm_.consumer_groups(), ArriveMbarrier{}); });
 }
 
-void Sm90Lowering::over(const char* name, int count, const std::function<void(Term)>& body) {
+void Sm90Expander::over(const char* name, int count, const std::function<void(Term)>& body) {
   if (count == 1) return body(number(0));
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
@@ -68,7 +68,7 @@ void Sm90Lowering::over(const char* name, int count, const std::function<void(Te
 // is `fresh`: a group of products together or, where A goes to registers first, each step one of
 // its own. Elements that are converted have been read for all of these steps by then, so that no
 // step waits for shared memory.
-void Sm90Lowering::issue(BufferId sums, Term first, int steps, Term fresh) {
+void Sm90Expander::issue(BufferId sums, Term first, int steps, Term fresh) {
   if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
   if (gemm_.a.converted) {
     over("step", steps, [&](Term step) { read_step(unconverted_, first + step); });
@@ -81,7 +81,7 @@ void Sm90Lowering::issue(BufferId sums, Term first, int steps, Term fresh) {
   if (!gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
 }
 
-void Sm90Lowering::multiply_step(BufferId sums, Term step, Term fresh) {
+void Sm90Expander::multiply_step(BufferId sums, Term step, Term fresh) {
   const auto repeats = gemm_.repeats();
   over("i", repeats[0], [&](Term i) {
     over("j", repeats[1], [&](Term j) {
@@ -97,7 +97,7 @@ void Sm90Lowering::multiply_step(BufferId sums, Term step, Term fresh) {
 }
 
 // A step's part of A to registers, (value, atom, step).
-void Sm90Lowering::read_step(BufferId registers, Term step) {
+void Sm90Expander::read_step(BufferId registers, Term step) {
   over("i", gemm_.repeats()[0], [&](Term i) {
     read_fragment(b_, *gemm_.a.fragment,
                   {registers,
@@ -111,7 +111,7 @@ void Sm90Lowering::read_step(BufferId registers, Term step) {
 
 // A step's part of A to the registers that had this step's of the K tile before: the products that
 // read those are done when no more than the other steps' are in flight.
-void Sm90Lowering::load_fragment_step(Term step) {
+void Sm90Expander::load_fragment_step(Term step) {
   const auto repeats = gemm_.repeats();
   const plan::TmaOperand& a = gemm_.a;
   b_.emit(Wait{GroupKind::wgmma, repeats[2] - 1, false});
@@ -128,7 +128,7 @@ void Sm90Lowering::load_fragment_step(Term step) {
 }
 
 // The K tile of the sum that a step of the tile multiplies, as the producer has loaded it.
-Term Sm90Lowering::k_tile(const Tile& tile, Term tile_k) {
+Term Sm90Expander::k_tile(const Tile& tile, Term tile_k) {
   if (!way_ && !gemm_.split) return tile_k;
   const Term step = way_ ? b_.select(b_.phase(way_) == 0, tile_k, tile.steps - 1 - tile_k) : tile_k;
   return b_.let(declared_.name("at_k"), tile.k_first + step);
@@ -137,7 +137,7 @@ Term Sm90Lowering::k_tile(const Tile& tile, Term tile_k) {
 // One K tile whose products go to the totals every so many K: they are complete by then, and the
 // tensor cores have those of another consumer to go on with. Scales are read before the products
 // that they belong to, whose time hides their latency.
-void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
+void Sm90Expander::products_in_parts(const Tile& tile, Term tile_k) {
   const int steps = gemm_.tile[2] / gemm_.mma.shape[2], parts = gemm_.intervals_of_tile(),
             of_tiles = gemm_.tiles_of_interval();
   const bool scaled = scales_.any();
@@ -174,7 +174,7 @@ void Sm90Lowering::products_in_parts(const Tile& tile, Term tile_k) {
 // K tiles whose products go to the totals each, in two sets of accumulators in turn: the tensor
 // cores have the next K tile to multiply while the sums of one are added. Two K tiles a round,
 // since registers have no address; the first one before, and what is left behind them.
-void Sm90Lowering::products_in_turn(const Tile& tile) {
+void Sm90Expander::products_in_turn(const Tile& tile) {
   const BufferId sums[] = {accumulators_, other_accumulators_};
   const auto begin = [&](Term tile_k, size_t set) {
     if (scales_.any()) {
@@ -213,7 +213,7 @@ void Sm90Lowering::products_in_turn(const Tile& tile) {
 // One K tile. Its stage is given back when the next one's products are on their way: consumers that
 // share a tile end at about the same time, so that none would keep the tensor cores busy while
 // another waits.
-void Sm90Lowering::products(Term tile_k) {
+void Sm90Expander::products(Term tile_k) {
   wait_at(b_, filled_, use_);
   issue(accumulators_, number(0), gemm_.repeats()[2], tile_k == 0);
   if (!gemm_.a.fragment) b_.emit(Wait{GroupKind::wgmma, 1, false});
@@ -223,7 +223,7 @@ void Sm90Lowering::products(Term tile_k) {
 
 // The stage may be filled again: every block that loads into it, in any block of the cluster, is
 // told.
-void Sm90Lowering::release_stage() {
+void Sm90Expander::release_stage() {
   const Term thread =
       gemm_.a.fragment ? b_.special(Builtin::lane) : b_.special(Builtin::thread) % warpgroup;
   const Term slot = b_.slot(freed_);

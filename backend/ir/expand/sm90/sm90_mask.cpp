@@ -1,5 +1,5 @@
 // Tiles where no product counts, decided by the kernel as it comes to them (plan/mask_range.h).
-#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/plan/mask_range.h"
 
 namespace lay::ir {
@@ -33,7 +33,7 @@ struct Terms {
 
 }  // namespace
 
-Term Sm90Lowering::has_products(const std::vector<Term>& tile) {
+Term Sm90Expander::has_products(const std::vector<Term>& tile) {
   Terms terms{b_, declared_, gemm_, tile};
   return plan::MaskRange(declared_.kernel, terms).maybe(gemm_.mask->condition, gemm_.mask->when);
 }

@@ -7,7 +7,7 @@
 //   by threads  each warp copies neighbours in memory when the pass begins, and the consumer meets
 #include <algorithm>
 
-#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/ir/lower/source_operand.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/sm90/sm90_store.h"
@@ -20,7 +20,7 @@ constexpr int warps = 4, rows_of_atom = 64, rows_of_warp = 16;
 
 }  // namespace
 
-void Sm90Lowering::declare_inputs() {
+void Sm90Expander::declare_inputs() {
   const plan::StagedStore& store = *gemm_.store;
   for (const plan::StagedInput& plan : store.inputs) {
     const sema::Node& node = declared_.kernel.node(plan.load);
@@ -53,7 +53,7 @@ void Sm90Lowering::declare_inputs() {
   arrive_ = b_.ring(declared_.name("arrive"), store.loads_ahead);
 }
 
-void Sm90Lowering::place_inputs() {
+void Sm90Expander::place_inputs() {
   for (Input& each : inputs_) {
     place_tensor(each);
     if (each.condition < 0) continue;
@@ -63,7 +63,7 @@ void Sm90Lowering::place_inputs() {
   }
 }
 
-void Sm90Lowering::if_wanted(const Input& input, const std::function<void()>& body,
+void Sm90Expander::if_wanted(const Input& input, const std::function<void()>& body,
                              const std::function<void()>& otherwise) {
   if (input.condition < 0) return body();
   if (!otherwise) return b_.when(input.wanted, body);
@@ -71,7 +71,7 @@ void Sm90Lowering::if_wanted(const Input& input, const std::function<void()>& bo
 }
 
 // The barrier of the ring's buffer that this warp or consumer waits for.
-Term Sm90Lowering::arrived_slot(RingId ring) {
+Term Sm90Expander::arrived_slot(RingId ring) {
   const plan::StagedStore& store = *gemm_.store;
   const Term who =
       store.by_warps ? consumer_ * warps + b_.special(Builtin::warp) % warps : consumer_;
@@ -80,7 +80,7 @@ Term Sm90Lowering::arrived_slot(RingId ring) {
 }
 
 // The pass of a tile with that number.
-Sm90Lowering::Pass Sm90Lowering::pass_with(Term number_of) {
+Sm90Expander::Pass Sm90Expander::pass_with(Term number_of) {
   const auto repeats = gemm_.repeats();
   const int of_atom = passes_of_atom(), width = gemm_.store->width;
   if (repeats[0] * repeats[1] == 1) return {number(0), number(0), number_of, width};
@@ -90,12 +90,12 @@ Sm90Lowering::Pass Sm90Lowering::pass_with(Term number_of) {
 }
 
 // Returns the condition that this block has a pass left to store after `own` of its own.
-Term Sm90Lowering::passes_left(Term own) {
+Term Sm90Expander::passes_left(Term own) {
   if (!gemm_.split) return own < gemm_.stores();
   return own < gemm_.split->each && split_ * gemm_.split->each + own < gemm_.split->passes;
 }
 
-void Sm90Lowering::load_first_inputs(const Tile& tile) {
+void Sm90Expander::load_first_inputs(const Tile& tile) {
   if (!arrived_) return;
   const plan::StagedStore& store = *gemm_.store;
   // With K split over blocks a block stores `each` subtiles of its own, from part * each on.
@@ -106,7 +106,7 @@ void Sm90Lowering::load_first_inputs(const Tile& tile) {
 }
 
 // The pass whose inputs take the place of those that have just been read.
-void Sm90Lowering::load_next_inputs(const Tile& tile, const Pass& at) {
+void Sm90Expander::load_next_inputs(const Tile& tile, const Pass& at) {
   if (!arrived_) return;
   const plan::StagedStore& store = *gemm_.store;
   const auto repeats = gemm_.repeats();
@@ -117,7 +117,7 @@ void Sm90Lowering::load_next_inputs(const Tile& tile, const Pass& at) {
           [&] { load_inputs(tile, next); });
 }
 
-void Sm90Lowering::load_inputs(const Tile& tile, Term number_of) {
+void Sm90Expander::load_inputs(const Tile& tile, Term number_of) {
   const plan::StagedStore& store = *gemm_.store;
   const Pass at = pass_with(number_of);
   const auto boxes = [&](int width) {
@@ -147,7 +147,7 @@ void Sm90Lowering::load_inputs(const Tile& tile, Term number_of) {
   b_.emit(Advance{input_ring_, {}});
 }
 
-void Sm90Lowering::load_input_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
+void Sm90Expander::load_input_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
   each_box_of_pass(input, tile, at, [&](Term row, std::vector<ExprId> element) {
     const Ref to{input.shared, {row, number(0), b_.slot(input_ring_), consumer_}};
     b_.copy(to, {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)},
@@ -156,7 +156,7 @@ void Sm90Lowering::load_input_boxes(const Input& input, const Tile& tile, const 
 }
 
 // Each warp neighbours in memory; zeros for what lies outside of the tensor.
-void Sm90Lowering::load_input_runs(const Tile& tile, const Pass& at) {
+void Sm90Expander::load_input_runs(const Tile& tile, const Pass& at) {
   for (const Input& each : inputs_) {
     const plan::StagedTensor& plan = *each.plan;
     if (plan.tma) continue;
@@ -194,7 +194,7 @@ void Sm90Lowering::load_input_runs(const Tile& tile, const Pass& at) {
 }
 
 // Until the inputs of the pass are in shared memory.
-void Sm90Lowering::inputs_arrive(const Tile& tile, const Pass& at) {
+void Sm90Expander::inputs_arrive(const Tile& tile, const Pass& at) {
   if (inputs_.empty()) return;
   load_input_runs(tile, at);
   declared_.from(declared_.kernel.node(inputs_.front().load).where, "inputs have come");
@@ -207,12 +207,12 @@ void Sm90Lowering::inputs_arrive(const Tile& tile, const Pass& at) {
 }
 
 // A pass has been read: its buffer is not the next one's.
-void Sm90Lowering::inputs_done() {
+void Sm90Expander::inputs_done() {
   if (arrived_) b_.emit(Advance{arrive_, {}});
 }
 
 // Reads `values` values of the pass from shared memory, from `first` on.
-void Sm90Lowering::read_inputs(Term first, int values) {
+void Sm90Expander::read_inputs(Term first, int values) {
   for (const Input& each : inputs_) {
     declared_.from(declared_.kernel.node(each.load).where);
     if_wanted(
@@ -224,7 +224,7 @@ void Sm90Lowering::read_inputs(Term first, int values) {
   }
 }
 
-void Sm90Lowering::read_inputs(const Input& input, Term first, int values) {
+void Sm90Expander::read_inputs(const Input& input, Term first, int values) {
   const plan::StagedTensor& plan = *input.plan;
   const Term buffer = plan.tma ? b_.slot(arrive_) : number(0);
   const int along = plan.along_n ? 1 : 0;

@@ -1,5 +1,5 @@
-// A GEMM on Hopper's tensor cores in steps. The grid is persistent; a cluster takes tile after
-// tile.
+// The bound program of a product on Hopper's tensor cores (plan/sm90/bind_sm90.h) in steps. The
+// grid is persistent; a cluster takes tile after tile.
 //
 //   the producer warpgroup, one thread:     for every tile, for every K tile:
 //     wait until the consumers of the cluster have read the stage
@@ -17,7 +17,7 @@
 //
 // Where blocks of the cluster share K each multiplies its own range of the K tiles. Then each block
 // gives every other block the accumulators that the other block adds up, and stores those that it
-// has added up itself (split/lower_sm90_split.cpp).
+// has added up itself (sm90_split.cpp).
 //
 // Elements outside the tensors arrive as zeros, and TMA stores nothing there.
 #pragma once
@@ -34,9 +34,9 @@
 
 namespace lay::ir {
 
-class Sm90Lowering {
+class Sm90Expander {
  public:
-  Sm90Lowering(Declared& declared, const plan::Sm90Gemm& gemm);
+  Sm90Expander(Declared& declared, const tile::Program& program);
   void run();
 
  private:
@@ -68,7 +68,7 @@ class Sm90Lowering {
   void load(Operand& operand, const Tile& tile, Term k, Digits* digits_of_k);
   void consumer();
 
-  // The products (lower_sm90_products.cpp).
+  // The products (sm90_products.cpp).
   void multiply(const Tile& tile);
   void over(const char* name, int count, const std::function<void(Term)>& body);
   void rolled(const char* name, int count, const std::function<void(Term)>& body);
@@ -84,7 +84,7 @@ class Sm90Lowering {
   void pass_turn();
   void release_stage();
 
-  // Returns the condition that the mask leaves the cluster's tile a product (lower_sm90_mask.cpp).
+  // Returns the condition that the mask leaves the cluster's tile a product (sm90_mask.cpp).
   Term has_products(const std::vector<Term>& tile);
   Term along_n_of_cluster(Term rank);
   void schedule_tiles(std::optional<Term> tile_rows);
@@ -98,7 +98,7 @@ class Sm90Lowering {
   std::vector<ExprId> coordinate(const plan::TmaOperand& plan, const Tile& tile, Term outer,
                                  Term k) const;
 
-  // The epilogue (lower_sm90_epilogue.cpp).
+  // The epilogue (sm90_epilogue.cpp).
   void prepare_values();
   Term vector_coordinate(sema::NodeId coordinate, const Tile& tile, Term at);
   void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
@@ -121,7 +121,7 @@ class Sm90Lowering {
   void each_pass(Term half, int halves, const PassBody& body);
   int passes_of_atom() const;
 
-  // The epilogue as a rolled loop (lower_sm90_rolled.cpp): how a loop over the groups of a pass
+  // The epilogue as a rolled loop (sm90_rolled.cpp): how a loop over the groups of a pass
   // moves `values` of each to the same registers.
   struct Picks {
     int values = 0;
@@ -133,7 +133,7 @@ class Sm90Lowering {
   void store_picked(const Tile& tile, int first_pass, int passes, int width, Term atom);
   void pick(Term number, int count, const std::function<void(int)>& one);
 
-  // How outputs leave (lower_sm90_store.cpp).
+  // How outputs leave (sm90_store.cpp).
   // A tensor on its way through shared memory.
   struct Staged {
     const plan::StagedTensor* plan = nullptr;
@@ -181,7 +181,7 @@ class Sm90Lowering {
   Term row_of_output(Term m);
   void store_from_registers(const Tile& tile, const Pass& at, int values, const Source& source);
 
-  // Inputs that come through shared memory (lower_sm90_inputs.cpp).
+  // Inputs that come through shared memory (sm90_inputs.cpp).
   struct Input : Staged {
     sema::NodeId load = -1;
     sema::NodeId condition = -1;  // of all elements: it is read where this is `when`
@@ -206,7 +206,7 @@ class Sm90Lowering {
   void read_inputs(Term first, int values);
   void read_inputs(const Input& input, Term first, int values);
 
-  // K shared by blocks (split/lower_sm90_split.cpp).
+  // K shared by blocks (sm90_split.cpp).
   void declare_split();
   Term rank_of(Term part) const;
   void exchange();
@@ -218,7 +218,7 @@ class Sm90Lowering {
 
   Declared& declared_;
   Builder& b_;
-  const plan::Sm90Gemm& gemm_;
+  const plan::Sm90Gemm gemm_;  // what the program says
   Operand a_, b_operand_;
   BarrierId blocks_, stored_, filled_, drained_, pingpong_;
   RingId load_, use_, freed_, pingpong_ring_, out_;

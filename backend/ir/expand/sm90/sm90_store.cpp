@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
@@ -16,7 +16,7 @@ constexpr int warpgroup = 128, rows_of_atom = 64, rows_of_warp = 16;
 
 }  // namespace
 
-void Sm90Lowering::declare_staged() {
+void Sm90Expander::declare_staged() {
   const plan::StagedStore& store = *gemm_.store;
   const auto& assignments = declared_.kernel.assignments;
   const bool single = assignments.size() == 1;
@@ -57,7 +57,7 @@ void Sm90Lowering::declare_staged() {
 }
 
 // Its place in shared memory, and how TMA copies it.
-void Sm90Lowering::declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem,
+void Sm90Expander::declare_tensor(Staged& staged, const plan::StagedTensor& plan, const char* stem,
                                   int buffers) {
   // A multiple of the pattern of every swizzle width: 8 rows of 128 bytes.
   constexpr int alignment = 1024;
@@ -72,7 +72,7 @@ void Sm90Lowering::declare_tensor(Staged& staged, const plan::StagedTensor& plan
 }
 
 // Returns the tensor map by which TMA copies a box of `columns`.
-int Sm90Lowering::map_of(const plan::StagedTensor& plan, const std::string& name, int columns) {
+int Sm90Expander::map_of(const plan::StagedTensor& plan, const std::string& name, int columns) {
   TensorMap map{declared_.name(name),
                 declared_.tensors[static_cast<size_t>(plan.tensor)],
                 plan.order,
@@ -93,7 +93,7 @@ int Sm90Lowering::map_of(const plan::StagedTensor& plan, const std::string& name
 }
 
 // Where this thread accesses it in shared memory.
-void Sm90Lowering::place_tensor(Staged& staged) {
+void Sm90Expander::place_tensor(Staged& staged) {
   const plan::StagedTensor& plan = *staged.plan;
   const Span& where = declared_.kernel.assignments.front().where;
   declared_.from(where, (plan.matrices ? "where this lane puts a row of 8: "
@@ -123,14 +123,14 @@ void Sm90Lowering::place_tensor(Staged& staged) {
   }
 }
 
-void Sm90Lowering::consumer_meets() {
+void Sm90Expander::consumer_meets() {
   b_.sync(stored_, gemm_.consumers() > 1 ? ExprId(consumer_) : ExprId{});
 }
 
 // Waits until at most `in_flight` stores are still to be read from shared memory. Where threads
 // copy them out, the barrier after the last one was written says that those before it have been
 // read.
-void Sm90Lowering::wait_for_stores(int in_flight) {
+void Sm90Expander::wait_for_stores(int in_flight) {
   if (!gemm_.store->out_by_tma()) {
     if (in_flight == 0) consumer_meets();
     return;
@@ -140,13 +140,13 @@ void Sm90Lowering::wait_for_stores(int in_flight) {
 }
 
 // The thread that has TMA store what all have put: of each warp, or of the consumer.
-void Sm90Lowering::by_one_lane(const std::function<void()>& body) {
+void Sm90Expander::by_one_lane(const std::function<void()>& body) {
   if (gemm_.store->by_warps) return b_.elect(body);
   b_.when(b_.special(Builtin::warp) % 4 == 0, [&] { b_.elect(body); });
 }
 
 // Synchronises the threads that write what TMA or other threads then copy out.
-void Sm90Lowering::putters_meet() {
+void Sm90Expander::putters_meet() {
   if (gemm_.store->by_warps) {
     b_.emit(Fence{FenceKind::warp});
   } else {
@@ -155,7 +155,7 @@ void Sm90Lowering::putters_meet() {
 }
 
 // 64 rows and the pass' columns: the values go to shared memory in steps, the whole is taken away.
-void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term buffer,
+void Sm90Expander::store_through_shared(const Tile& tile, const Pass& at, Term buffer,
                                         const Source& source, const Picks* picks) {
   const plan::StagedStore& store = *gemm_.store;
   const Span& where = declared_.kernel.assignments.front().where;
@@ -197,7 +197,7 @@ void Sm90Lowering::store_through_shared(const Tile& tile, const Pass& at, Term b
 
 // Packs `values` of the outputs' elements, from value `first` of the pass on; the source counts
 // from there.
-void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values,
+void Sm90Expander::pack(const Tile& tile, const Pass& at, Term first, int values,
                         const Source& source) {
   const auto& assignments = declared_.kernel.assignments;
   // Values count from the atom's first for positions and vectors, from the subtile's first for
@@ -231,13 +231,13 @@ void Sm90Lowering::pack(const Tile& tile, const Pass& at, Term first, int values
 }
 
 // A step's values, in steps of the tensor's own.
-void Sm90Lowering::put(const Staged& staged, Term first, int values, Term buffer) {
+void Sm90Expander::put(const Staged& staged, Term first, int values, Term buffer) {
   if (!staged.plan->matrices) return store_values_to_shared(staged, first, values, buffer);
   store_matrices_to_shared(staged, first, values, buffer);
 }
 
 // By copies of the warp: two columns a value of a thread.
-void Sm90Lowering::store_matrices_to_shared(const Staged& staged, Term first, int values,
+void Sm90Expander::store_matrices_to_shared(const Staged& staged, Term first, int values,
                                             Term buffer) {
   constexpr int columns = 2;
   plan::each_copy(*staged.plan, values, [&](const sema::CopyInstruction& copy, int v, int count) {
@@ -250,7 +250,7 @@ void Sm90Lowering::store_matrices_to_shared(const Staged& staged, Term first, in
 
 // Where a thread accesses a value of those from the first on: half of the lanes in another order,
 // where their places share banks.
-std::vector<ExprId> Sm90Lowering::place_of(const Staged& staged, Term first, Term v, int values,
+std::vector<ExprId> Sm90Expander::place_of(const Staged& staged, Term first, Term v, int values,
                                            Term buffer) {
   const plan::StagedTensor& plan = *staged.plan;
   std::vector<ExprId> place;
@@ -270,7 +270,7 @@ std::vector<ExprId> Sm90Lowering::place_of(const Staged& staged, Term first, Ter
 }
 
 // Each thread its own, some at once.
-void Sm90Lowering::store_values_to_shared(const Staged& staged, Term first, int values,
+void Sm90Expander::store_values_to_shared(const Staged& staged, Term first, int values,
                                           Term buffer) {
   const plan::StagedTensor& plan = *staged.plan;
   b_.loop("v", number(0), number(values), {.step = plan.vector, .unrolled = true}, [&](Term v) {
@@ -287,7 +287,7 @@ void Sm90Lowering::store_values_to_shared(const Staged& staged, Term first, int 
 }
 
 // The element of a tensor of those indices.
-std::vector<ExprId> Sm90Lowering::element_at(const std::vector<sema::IndexId>& indices,
+std::vector<ExprId> Sm90Expander::element_at(const std::vector<sema::IndexId>& indices,
                                              const Tile& tile, Term m, Term n) const {
   std::vector<ExprId> made;
   for (const sema::IndexId index : indices) {
@@ -301,13 +301,13 @@ std::vector<ExprId> Sm90Lowering::element_at(const std::vector<sema::IndexId>& i
 }
 
 // The row of the outputs that a row inside the tile is.
-Term Sm90Lowering::row_of_output(Term m) {
+Term Sm90Expander::row_of_output(Term m) {
   if (!gemm_.segments || gemm_.segments->row_of < 0) return m;
   const auto table = static_cast<size_t>(gemm_.segments->row_of);
   return b_.let(declared_.fresh("row"), b_.read({declared_.tensors[table], {m}}));
 }
 
-void Sm90Lowering::store_tile(const Tile& tile, const Pass& at, Term buffer) {
+void Sm90Expander::store_tile(const Tile& tile, const Pass& at, Term buffer) {
   if (gemm_.store->out_by_tma()) {
     by_one_lane([&] {
       for (const Staged& each : outputs_) {
@@ -323,13 +323,13 @@ void Sm90Lowering::store_tile(const Tile& tile, const Pass& at, Term buffer) {
 }
 
 // The tensor's mode along which neighbours in memory are neighbours.
-int Sm90Lowering::mode_along(const plan::StagedTensor& plan) const {
+int Sm90Expander::mode_along(const plan::StagedTensor& plan) const {
   return static_cast<int>(
       std::find(plan.indices.begin(), plan.indices.end(), plan.along_n ? gemm_.n : gemm_.m) -
       plan.indices.begin());
 }
 
-Sm90Lowering::Run Sm90Lowering::run_at(const Staged& staged, const Tile& tile, const Pass& at,
+Sm90Expander::Run Sm90Expander::run_at(const Staged& staged, const Tile& tile, const Pass& at,
                                        Term access) {
   Run made;
   for (size_t axis = 0; axis < 2; ++axis) {
@@ -350,7 +350,7 @@ Sm90Lowering::Run Sm90Lowering::run_at(const Staged& staged, const Tile& tile, c
 }
 
 // Each warp neighbours in memory, as far as they lie inside the tensor.
-void Sm90Lowering::store_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
+void Sm90Expander::store_runs(const Staged& staged, const Tile& tile, const Pass& at, Term buffer) {
   const plan::StagedTensor& plan = *staged.plan;
   const int count = static_cast<int>(size(plan.runs[1]).value()), together = plan.runs_together();
   const auto access = [&](Term number_of) {
@@ -380,7 +380,7 @@ void Sm90Lowering::store_runs(const Staged& staged, const Tile& tile, const Pass
 
 // The boxes of a pass that TMA copies for this warp or consumer: the first row in its 64 rows, and
 // in the tensor.
-void Sm90Lowering::each_box_of_pass(
+void Sm90Expander::each_box_of_pass(
     const Staged& staged, const Tile& tile, const Pass& at,
     const std::function<void(Term row, std::vector<ExprId> element)>& body) {
   const plan::StagedTensor& plan = *staged.plan;
@@ -395,7 +395,7 @@ void Sm90Lowering::each_box_of_pass(
   for (int row = 0; row < gemm_.mma.shape[0]; row += plan.box[0]) from(number(row));
 }
 
-void Sm90Lowering::store_boxes(const Staged& staged, const Tile& tile, const Pass& at,
+void Sm90Expander::store_boxes(const Staged& staged, const Tile& tile, const Pass& at,
                                Term buffer) {
   each_box_of_pass(staged, tile, at, [&](Term row, std::vector<ExprId> element) {
     b_.copy({declared_.tensors[static_cast<size_t>(staged.plan->tensor)], std::move(element)},

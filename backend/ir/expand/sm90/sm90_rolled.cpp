@@ -2,13 +2,13 @@
 // values of a thread, which come to the same registers first.
 #include <algorithm>
 
-#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 
 namespace lay::ir {
 
 // Returns the values of a pass of that width that a round of a rolled loop takes: whole steps that
 // divide it, as many as registers beside the accumulators can hold. 0 if there are none.
-int Sm90Lowering::picked_values(int width) const {
+int Sm90Expander::picked_values(int width) const {
   constexpr int others = 40, no_limit = 240;  // registers
   const auto repeats = gemm_.repeats();
   const int values = width / 2, of_step = std::min(values, gemm_.store->step());
@@ -27,7 +27,7 @@ int Sm90Lowering::picked_values(int width) const {
 
 // The most of any pass, where the epilogue is rolled: 0 where it is not, since an element takes
 // little code or all is one round.
-int Sm90Lowering::picked_values() const {
+int Sm90Expander::picked_values() const {
   if (!gemm_.store || gemm_.split || !much_text()) return 0;
   const auto repeats = gemm_.repeats();
   const int of_width = picked_values(gemm_.store->width), rest = gemm_.store->rest;
@@ -37,13 +37,13 @@ int Sm90Lowering::picked_values() const {
                                                                      : 0;
 }
 
-void Sm90Lowering::rolled(const char* name, int count, const std::function<void(Term)>& body) {
+void Sm90Expander::rolled(const char* name, int count, const std::function<void(Term)>& body) {
   if (count == 1) return body(number(0));
   b_.loop(name, number(0), number(count), {}, body);
 }
 
 // Calls `one` with the value of a number: a tree of branches, since registers have no address.
-void Sm90Lowering::pick(Term number_of, int count, const std::function<void(int)>& one) {
+void Sm90Expander::pick(Term number_of, int count, const std::function<void(int)>& one) {
   const std::function<void(int, int)> among = [&](int first, int last) {
     if (last - first == 1) return one(first);
     const int middle = (first + last) / 2;
@@ -55,7 +55,7 @@ void Sm90Lowering::pick(Term number_of, int count, const std::function<void(int)
 
 // The passes of that width, one text for all: its values come to the same registers first. Beside
 // halves that move up the text is shorter still, and each value moves once.
-void Sm90Lowering::store_picked(const Tile& tile, int first_pass, int passes, int width,
+void Sm90Expander::store_picked(const Tile& tile, int first_pass, int passes, int width,
                                 Term atom) {
   const plan::StagedStore& store = *gemm_.store;
   const auto repeats = gemm_.repeats();
@@ -93,7 +93,7 @@ void Sm90Lowering::store_picked(const Tile& tile, int first_pass, int passes, in
   });
 }
 
-void Sm90Lowering::rolled_epilogue(const Tile& tile) {
+void Sm90Expander::rolled_epilogue(const Tile& tile) {
   const plan::StagedStore& store = *gemm_.store;
   const auto repeats = gemm_.repeats();
   const int of_atom = passes_of_atom(), whole = store.rest > 0 ? of_atom - 1 : of_atom;

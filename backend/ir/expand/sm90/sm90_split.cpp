@@ -2,7 +2,7 @@
 // block adds up some passes, in the place of its own, says that it has read what it was given, and
 // stores them. Each consumer's go to the consumer of the same number, so that no other barrier is
 // needed.
-#include "backend/ir/lower/lower_sm90.h"
+#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/ir/lower/split/part_sums.h"
 
 namespace lay::ir {
@@ -13,7 +13,7 @@ constexpr int warpgroup = 128, warps = 4, vector = 4;  // accumulators that go t
 
 }  // namespace
 
-void Sm90Lowering::declare_split() {
+void Sm90Expander::declare_split() {
   const plan::Split& split = *gemm_.split;
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "(value,thread,from)");
   sums_.declare(b_, declared_,
@@ -28,17 +28,17 @@ void Sm90Lowering::declare_split() {
 }
 
 // The block of the cluster with that part of K and this one's tile.
-Term Sm90Lowering::rank_of(Term part) const {
+Term Sm90Expander::rank_of(Term part) const {
   return part * gemm_.multicast_size() + b_.special(Builtin::cluster_rank) % gemm_.multicast_size();
 }
 
-Sm90Lowering::Pass Sm90Lowering::pass_of(Term number, int passes, int width) const {
+Sm90Expander::Pass Sm90Expander::pass_of(Term number, int passes, int width) const {
   const auto repeats = gemm_.repeats();
   const Term atom = number / passes;
   return {atom / repeats[1], atom % repeats[1], number % passes, width};
 }
 
-void Sm90Lowering::exchange() {
+void Sm90Expander::exchange() {
   const plan::Split& split = *gemm_.split;
   const int passes = gemm_.mma.shape[1] / 2 / split.values, others = gemm_.cluster[2] - 1;
   const Term thread = b_.special(Builtin::thread) - warpgroup;
@@ -82,7 +82,7 @@ void Sm90Lowering::exchange() {
   });
 }
 
-void Sm90Lowering::sum_up() {
+void Sm90Expander::sum_up() {
   const plan::Split& split = *gemm_.split;
   const Term thread = b_.special(Builtin::thread) - warpgroup;
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
@@ -108,7 +108,7 @@ void Sm90Lowering::sum_up() {
           [&] { b_.sync(taken_, consumer_, ArriveMbarrier{rank_of(lane)}); });
 }
 
-void Sm90Lowering::epilogue_of_sums(const Tile& tile) {
+void Sm90Expander::epilogue_of_sums(const Tile& tile) {
   const plan::Split& split = *gemm_.split;
   const int passes = gemm_.mma.shape[1] / 2 / split.values;
   declared_.from(declared_.kernel.assignments.front().where);
@@ -127,7 +127,7 @@ void Sm90Lowering::epilogue_of_sums(const Tile& tile) {
   });
 }
 
-void Sm90Lowering::wait_until_read() {
+void Sm90Expander::wait_until_read() {
   b_.sync(taken_, consumer_, WaitMbarrier{b_.phase(give_)});
 }
 

@@ -1,0 +1,32 @@
+// What follows from the numbers of a product on Hopper's tensor cores: the schedule's checks ask
+// for it, and who reads a product from its program.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "backend/plan/sm90/sm90_gemm.h"
+
+namespace lay::plan {
+
+// The elements along (outer, k) of whole 128 bytes of shared memory, at which a box begins: of an
+// operand along k its rows that fill them, else a row.
+int unit_of_slice(const TmaOperand& operand);
+
+// The part of the tile, along (outer, k), that one block of the cluster loads for all that need it.
+// Nothing where these blocks cannot load it in equal parts. `axis`: 0 of A, 1 of B.
+std::optional<std::array<int, 2>> slice_of(const Sm90Gemm& gemm, const TmaOperand& operand,
+                                           int axis);
+
+// The extents of one copy along (outer, k): the slice, cut in rows of the operand's span, and in
+// halves where TMA's boxes end.
+std::array<int, 2> box_of(const TmaOperand& operand);
+
+// Which block adds up which columns, where blocks share K; else nothing.
+std::optional<Split> split_of(const Sm90Gemm& gemm);
+
+// How threads bring an operand's elements from shared memory to the atom, where that reads it from
+// registers.
+Fragment fragment_of_operand(const sema::Atom& atom, const TmaOperand& operand);
+
+}  // namespace lay::plan
