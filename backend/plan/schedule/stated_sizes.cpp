@@ -13,6 +13,7 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/simt/bind_simt.h"
+#include "backend/plan/sm90/bind_sm90.h"
 
 namespace lay::plan {
 namespace {
@@ -39,7 +40,7 @@ std::optional<sema::ProblemSize> problem_size(const Gemm& gemm, const Binding& s
 // The family of rows that a variant of the library's portfolio is of; nothing for others.
 std::optional<std::string> family_of(const Variant& variant) {
   if (!variant.of_library || !variant.cost || !variant.before.empty()) return std::nullopt;
-  if (std::holds_alternative<Sm90Gemm>(variant.how)) return "sm90";
+  if (is_sm90(variant)) return "sm90";
   if (simt_of(variant)) return "simt";
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 #include "backend/tile/text/parse.h"
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
+#include "frontend/algebra/tuples/tuple_operations.h"
 #include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
 

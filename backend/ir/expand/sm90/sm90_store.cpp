@@ -1,11 +1,12 @@
 // How outputs leave through shared memory: values are put there in steps, and taken away by TMA or
 // by the threads.
+#include "backend/plan/sm90/sm90_store.h"
+
 #include <algorithm>
 #include <bit>
 
 #include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/plan/axes.h"
-#include "backend/plan/sm90/sm90_store.h"
 #include "backend/plan/sm90/tma.h"
 
 namespace lay::ir {
