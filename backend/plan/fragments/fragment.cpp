@@ -12,7 +12,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int lanes = WorstAccess::lanes, widest_access = 16;  // bytes
+constexpr int lanes = WorstAccess::lanes, widest_read = 16;  // bytes
 
 // Sets the copy where it gives lanes what they hold.
 bool takes(Fragment& fragment, const sema::CopyInstruction& copy, int element_bits) {
@@ -72,7 +72,7 @@ void read_together(Fragment& fragment, int element_bits) {
   // The longest run wins. It begins at a multiple of its length in the atom, in the tile as well,
   // whose atoms begin at multiples of theirs, and in shared memory, whose swizzles move 16 bytes.
   const auto all = static_cast<std::size_t>(fragment.values());
-  for (std::size_t count = 2; count * static_cast<std::size_t>(element_bits) <= 8 * widest_access;
+  for (std::size_t count = 2; count * static_cast<std::size_t>(element_bits) <= 8 * widest_read;
        count *= 2)
     if (all % count == 0 && holds(count)) fragment.together = static_cast<int>(count);
 }

@@ -10,7 +10,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int lanes = WorstAccess::lanes, row_bytes = 16;
+constexpr int lanes = WorstAccess::lanes, matrix_row_bytes = 16;
 
 Tuple along_axis(int value, int axis) {
   return Tuple::basis(value, {axis});
@@ -82,7 +82,7 @@ void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits
                      operand.along_k ? tuple(tile[1], 1) : tuple(1, tile[0]));
   // m keeps the 16 bytes of an access together; b and s are searched: b = 0 is no swizzle, three
   // bits reach all 32 banks by 16 bytes, and s is how far the bits of the row lie above.
-  const int m = log2_of(std::max(1, row_bytes * 8 / element_bits)), all = tile[0] * tile[1];
+  const int m = log2_of(std::max(1, matrix_row_bytes * 8 / element_bits)), all = tile[0] * tile[1];
   constexpr int most_bits = 3, farthest = 8;
   std::optional<std::pair<int, AnyLayout>> best;
   const auto consider = [&](AnyLayout layout) {

@@ -25,7 +25,7 @@ using sema::IndexId;
 using sema::NodeId;
 using tile::Program;
 
-constexpr int rows_of_group = 64, row_bytes = 128, longest_box = 256;
+constexpr int rows_of_group = 64, swizzled_row_bytes = 128, longest_box = 256;
 constexpr int row_of_span = 64;  // elements of 16 bits
 constexpr int widest_extent = 256;
 
@@ -254,7 +254,7 @@ class ChainPlanner {
       int longest = along_k ? rows : k;
       while (longest > longest_box) longest /= 2;
       tile.shared = tile::SharedTile{
-          operand_layout(rows, k, along_k, row_bytes, 16), row_bytes, *order,
+          operand_layout(rows, k, along_k, swizzled_row_bytes, 16), swizzled_row_bytes, *order,
           along_k ? std::array{longest, row_of_span} : std::array{row_of_span, longest}, copies};
       return true;
     };

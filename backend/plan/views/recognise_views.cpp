@@ -19,7 +19,7 @@ using tile::ViewedMode;
 
 namespace {
 
-constexpr std::size_t most_modes = 5, least_modes_of_im2col = 3;
+constexpr std::size_t most_tma_modes = 5, least_modes_of_im2col = 3;
 constexpr int most_step = 8;
 
 // Where a factor is read along a mode: step * outer + dilation * summed + first. In
@@ -124,7 +124,7 @@ std::optional<Factor> Viewer::factor(NodeId value) const {
   Factor made{value, element->load, {}, {}};
   const Load& load = kernel_.load(made.load);
   const Tensor& tensor = kernel_.tensor(load.tensor);
-  if (tensor.is_swizzled() || load.coordinate.size() > most_modes) return std::nullopt;
+  if (tensor.is_swizzled() || load.coordinate.size() > most_tma_modes) return std::nullopt;
   for (const NodeId node : load.coordinate) {
     const auto at = coordinate(node);
     if (!at) return std::nullopt;
