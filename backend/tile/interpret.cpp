@@ -229,7 +229,8 @@ class Interpreter {
 
   // The tiles of a cluster's blocks, side by side from that of the axis on, which counts clusters.
   void each_of_cluster(AxisId axis) {
-    if (axis <= column_axis) {
+    // Elementwise programs may have one axis; products have both.
+    if (axis <= column_axis && static_cast<std::size_t>(axis) < ranges_.size()) {
       const int blocks = program_.grid->cluster[static_cast<std::size_t>(axis)];
       const std::int64_t first = range(axis).first * blocks;
       for (int block = 0; block < blocks; ++block) {
