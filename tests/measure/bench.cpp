@@ -207,8 +207,17 @@ TEST_CASE("the library fuses gelu by tanh, and not the one by erf") {
   }
 }
 
+TEST_CASE("what is searched for the sizes is timed, or with any_size what any sizes take") {
+  Options options;
+  options.kernel = "linear";
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
+  CHECK(bench(options).out.find("lay simt_64x64_ring ") != std::string::npos);
+  options.any_size = true;
+  CHECK(bench(options).out.find("lay simt_64x128_ring ") != std::string::npos);
+}
+
 TEST_CASE("a wrong result is said, and fails") {
-  lay::test::break_variant("_simt_64x128_ring");
+  lay::test::break_variant("_simt_64x64_ring");
   Options options;
   options.kernel = "linear";
   options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
@@ -224,7 +233,7 @@ TEST_CASE("a kernel that writes its inputs is found, however right its result") 
   options.kernel = "linear";
   options.sizes = {{{"M", 64}, {"N", 64}, {"K", 16}}};
   CHECK(bench(options).code == 0);
-  lay::test::spoil_input("_simt_64x128_ring");
+  lay::test::spoil_input("_simt_64x64_ring");
   const Ended ended = bench(options);
   lay::test::spoil_input("");
   INFO(ended.out);

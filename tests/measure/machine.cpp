@@ -32,11 +32,6 @@ std::string broken, spoiling;
 std::vector<test::Launched> launched;
 std::map<std::string, long> costs;  // in launches, by function
 
-void know(const plan::Plan& plan, const plan::Variant& variant) {
-  ir::Kernel kernel = ir::lower(plan, variant);
-  known.push_back({cuda::function_name(kernel.name), std::move(kernel)});
-}
-
 // Elements of 4 bits as the interpreter has them, a byte each, of those that share bytes.
 std::vector<std::int8_t> apart(ElementType type, const void* data, std::int64_t bytes) {
   std::vector<std::int8_t> elements;
@@ -133,14 +128,19 @@ extern "C" bool fake_run(void* which, const unsigned* launch, void** parameters)
 
 namespace lay::test {
 
+void know_variant(const plan::Plan& plan, const plan::Variant& variant) {
+  ir::Kernel kernel = ir::lower(plan, variant);
+  known.push_back({cuda::function_name(kernel.name), std::move(kernel)});
+}
+
 void know_kernels(const std::string& script) {
   runtime::ScriptOptions options;
   options.evaluation = {sema::Mode::check, {}};
   const auto read = runtime::evaluate_script(script, options);
   for (const auto& kernel : read->evaluator.kernels()) {
     const plan::Plan plan = plan::make_plan(kernel);
-    for (const plan::Variant& variant : plan.variants) know(plan, variant);
-    know(plan, bench::scalar_variant());
+    for (const plan::Variant& variant : plan.variants) know_variant(plan, variant);
+    know_variant(plan, bench::scalar_variant());
     // Candidates all have one name, and mean the same.
     auto bare = std::make_shared<sema::Kernel>(*kernel);
     bare->schedules = {
@@ -148,14 +148,14 @@ void know_kernels(const std::string& script) {
     const plan::Plan tuned = plan::make_plan(bare);
     if (tuned.problems.empty())
       for (const plan::Variant& variant : tuned.variants)
-        if (variant.schedule.known()) know(tuned, variant);
+        if (variant.schedule.known()) know_variant(tuned, variant);
     const auto form = plan::recognise(*kernel, plan::facts_of(*kernel));
     if (!std::holds_alternative<plan::GemmForm>(form)) continue;
     const auto output =
         kernel->tensors[static_cast<std::size_t>(kernel->assignments[0].target)].element;
     const plan::Plan epilogue =
         plan::make_plan(bench::epilogue_kernel(*kernel, std::get<plan::GemmForm>(form), output));
-    for (const plan::Variant& variant : epilogue.variants) know(epilogue, variant);
+    for (const plan::Variant& variant : epilogue.variants) know_variant(epilogue, variant);
   }
 }
 

@@ -17,6 +17,9 @@ namespace lay::test {
 // alone, can be launched from now on.
 void know_kernels(const std::string& script);
 
+// One variant of a plan that has a launch of its own alone.
+void know_variant(const plan::Plan& plan, const plan::Variant& variant);
+
 // Changes one element of every result of the variants whose name ends so; empty: of none.
 void break_variant(const std::string& ending);
 
