@@ -35,9 +35,8 @@ std::optional<CopyRows> list_rows(const Layout& memory, const Layout& registers,
   for (int value = 0; value < made.values; ++value) {
     for (int thread = 0; thread < made.threads; ++thread) {
       const auto bit = [&](int i) {
-        const int at = value * element_bits + i;
-        return bits.at(
-            static_cast<std::size_t>(holds[static_cast<std::size_t>(thread + made.threads * at)]));
+        const int at = value * element_bits + i, place = thread + made.threads * at;
+        return bits.at(static_cast<std::size_t>(holds[static_cast<std::size_t>(place)]));
       };
       // Elements of 16 bits in a row of 128: bits from 16 j on are element j, whoever has them.
       const Bit first = bit(0);
