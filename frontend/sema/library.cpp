@@ -303,7 +303,7 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
 }
 
 std::vector<SpaceRow> library_space(const std::string& target, const ProductKind& kind,
-                                    const ProblemSize& sizes) {
+                                    const ProblemSize& sizes) try {
   const std::string name = space_of(target);
   if (!stdlib_text(name)) return {};
   // Numbers are a fifth of the work that symbols are, and there are thousands of costs.
@@ -321,6 +321,10 @@ std::vector<SpaceRow> library_space(const std::string& target, const ProductKind
   std::stable_sort(rows.begin(), rows.end(),
                    [](const SpaceRow& a, const SpaceRow& b) { return a.cost < b.cost; });
   return rows;
+} catch (const Refusal& refusal) {
+  // Of sizes whose products do not fit 64 bits a launcher does not know the costs either.
+  if (refusal.code != "overflow") throw;
+  return {};
 }
 
 std::optional<Policy> space_policy(const std::string& target, const ProductKind& kind,

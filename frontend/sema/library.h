@@ -104,7 +104,8 @@ struct SpaceRow {
 };
 
 // The schedules for such products at these sizes, which are literal, by rising cost, of equal ones
-// in the library's order; none where the target has no space.
+// in the library's order; none where the target has no space, or one of the costs does not fit 64
+// bits.
 std::vector<SpaceRow> library_space(const std::string& target, const ProductKind& kind,
                                     const ProblemSize& sizes);
 

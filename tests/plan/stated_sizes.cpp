@@ -88,6 +88,20 @@ TEST_CASE("spaces: a candidate's cost is that of its row at the sizes") {
   }
 }
 
+// Four million a side: M * N * K is beyond 64 bits. A plan for any sizes has rows for them.
+TEST_CASE("spaces: sizes whose costs do not fit 64 bits are not searched") {
+  using enum ElementType;
+  for (const std::int64_t n : {4000000, 2000000000}) {
+    CHECK(sema::library_space("sm90", {bf16, bf16, f32}, {n, n, n, 1, 132}).empty());
+    CHECK(sema::library_space("simt", {f32, f32, f32}, {n, n, n, 1, 132}).empty());
+    const sema::KernelPtr kernel = kernel_of(product);
+    plan::Plan plan = plan::make_plan(kernel);
+    const std::vector<std::string> rows = names(plan);
+    plan::add_for_sizes(plan, at(*kernel, n, n, n), default_target());
+    CHECK(names(plan) == rows);
+  }
+}
+
 TEST_CASE("spaces: there is none for kinds without a portfolio of their own") {
   using enum ElementType;
   const sema::ProblemSize size{512, 512, 512, 1, 132};
