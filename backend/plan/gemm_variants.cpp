@@ -71,7 +71,6 @@ class GemmPlanner {
   }
 
  private:
-  const Int& extent(sema::IndexId index) const { return kernel_.index(index).extent; }
   bool has_scales() const { return !form_.scales.empty(); }
   // Rows in segments, windows, and sums over indices that lie apart take TMA and its boxes.
   // No launch before this one repacks an operand, and CUDA cores do not take it.
@@ -335,13 +334,10 @@ class GemmPlanner {
 
   template <class Term>
   Term here(const Term& term) const {
-    Int batches = form_.segments ? form_.segments->count : Int(1);
-    for (sema::IndexId index : form_.batch) batches *= extent(index);
     // A policy's condition is written over its own M, N, K, batches and number of SMs: these take
     // the kernel's extents, so that `M * N >= 128 * 256 * sms` becomes a condition on the kernel's
     // dims.
-    return sema::under(term,
-                       {extent(form_.m), extent(form_.n), extent(form_.k), batches, target_.sms});
+    return sema::under(term, product_size(kernel_, form_, target_));
   }
 
   // A schedule of the library's, the sizes for which it is worth copying factors first, and whether

@@ -329,19 +329,7 @@ Plan make(sema::KernelPtr kernel, const Target& target,
     plan_kernel(plan, target);
     number(plan.variants);
     const Facts known = facts_of(*plan.kernel);
-    // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K <
-    // 8. No launch takes such a variant, so it is not compiled.
-    std::erase_if(plan.variants, [&](const Variant& variant) {
-      const auto* program = std::get_if<tile::Program>(&variant.how);
-      const bool is_tiled = program && !program->is_elementwise() && !program->is_product();
-      return is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when);
-    });
-    std::erase_if(plan.variants, [&](Variant& variant) {
-      auto when = as_read_back(known, variant.when);
-      if (when) variant.when = std::move(*when);
-      if (variant.cost) variant.cost->value = known.simplify(variant.cost->value);
-      return !when;
-    });
+    std::erase_if(plan.variants, [&](Variant& variant) { return !settle(known, variant); });
     drop_unreached(plan.variants);
     make_names_unique(plan.variants);
   } catch (const Refusal& refusal) {
@@ -352,6 +340,18 @@ Plan make(sema::KernelPtr kernel, const Target& target,
 }
 
 }  // namespace
+
+bool settle(const Facts& known, Variant& variant) {
+  // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K < 8.
+  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const bool is_tiled = program && !program->is_elementwise() && !program->is_product();
+  if (is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when)) return false;
+  auto when = as_read_back(known, variant.when);
+  if (!when) return false;
+  variant.when = std::move(*when);
+  if (variant.cost) variant.cost->value = known.simplify(variant.cost->value);
+  return true;
+}
 
 std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& gemm) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 21);

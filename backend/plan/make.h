@@ -29,6 +29,10 @@ Plan make_last_plan(sema::KernelPtr kernel, const Target& target);
 // The facts that hold in every launch of the kernel: what its guards say.
 Facts facts_of(const sema::Kernel& kernel);
 
+// Puts a variant's conditions and cost into the form in which a script reads them back. Returns
+// false for a variant that no launch takes, which is not compiled.
+bool settle(const Facts& known, Variant& variant);
+
 // The conditions under which coordinates of the indices that a product has joined fit 32 bits. The
 // launcher holds each size below 2^31, not the products of sizes that joined indices run over.
 std::vector<Predicate> bounds_of_joined(const sema::Kernel& kernel, const Gemm& gemm);

@@ -8,6 +8,7 @@
 #include "backend/plan/operand_repack.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/schedule/stated_sizes.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/kernel/kernel_print.h"
@@ -142,7 +143,7 @@ struct DumpOptions {
 // The plan as a launch of these sizes sees it; the sizes by dim.
 Binding keep_taken(plan::Plan& plan, const DumpOptions& options) {
   const Binding sizes = solved_sizes(*plan.kernel, options.sizes);
-  if (!options.any_size) add_for_given(plan, options.sizes, options.target);
+  if (!options.any_size) plan::add_for_sizes(plan, sizes, options.target);
   keep_taken(plan, sizes);
   return sizes;
 }

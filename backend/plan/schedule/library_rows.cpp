@@ -72,6 +72,14 @@ sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form,
           target.capability};
 }
 
+sema::ProblemSize product_size(const sema::Kernel& kernel, const GemmForm& form,
+                               const Target& target) {
+  const auto extent = [&](sema::IndexId index) { return kernel.index(index).extent; };
+  Int batches = form.segments ? form.segments->count : Int(1);
+  for (const sema::IndexId index : form.batch) batches *= extent(index);
+  return {extent(form.m), extent(form.n), extent(form.k), batches, target.sms};
+}
+
 std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
                                        const GemmForm& form, Facts& facts, bool in_parts,
                                        const Target& target) {

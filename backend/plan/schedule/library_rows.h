@@ -16,6 +16,11 @@ namespace lay::plan {
 sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form, Facts& facts,
                                bool in_parts, const Target& target);
 
+// Returns what their conditions and costs are about, over the kernel's dims: of rows in segments
+// the batches are the segments.
+sema::ProblemSize product_size(const sema::Kernel& kernel, const GemmForm& form,
+                               const Target& target);
+
 // Returns the rows of a family, "simt", "sm80" or "sm90", for the kernel's types, epilogue and
 // operands: schedules in Lay, and the sizes that they are for. Tensor cores have none for operands
 // that are as wide as their sum, which they do not multiply: their libraries take longer to read

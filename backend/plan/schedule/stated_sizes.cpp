@@ -23,18 +23,12 @@ constexpr int most_tried = 24;  // of the cheapest, until one keeps the planner'
 // Returns M, N, K and the batches at the sizes; nothing where one of them is no number.
 std::optional<sema::ProblemSize> problem_size(const Gemm& gemm, const Binding& sizes,
                                               const Target& target) {
-  const auto extent = [&](sema::IndexId index) {
-    return gemm.kernel->index(index).extent.evaluate(sizes);
-  };
-  const auto m = extent(gemm.form.m), n = extent(gemm.form.n), k = extent(gemm.form.k);
-  std::int64_t batches = 1;
+  const sema::ProblemSize size = product_size(*gemm.kernel, gemm.form, target);
   // Extents are products of dims where indices are joined, and may not fit 64 bits.
-  for (const sema::IndexId index : gemm.form.batch) {
-    const auto count = extent(index);
-    if (!count || __builtin_mul_overflow(batches, *count, &batches)) return std::nullopt;
-  }
-  if (!m || !n || !k || std::min({*m, *n, *k, batches}) < 1) return std::nullopt;
-  return sema::ProblemSize{*m, *n, *k, batches, target.sms};
+  const auto m = size.m.evaluate(sizes), n = size.n.evaluate(sizes), k = size.k.evaluate(sizes),
+             batches = size.batches.evaluate(sizes);
+  if (!m || !n || !k || !batches || std::min({*m, *n, *k, *batches}) < 1) return std::nullopt;
+  return sema::ProblemSize{*m, *n, *k, *batches, target.sms};
 }
 
 // The family of rows that a variant of the library's portfolio is of; nothing for others.
@@ -52,8 +46,9 @@ std::optional<Variant> cheapest(const Plan& plan, const Gemm& gemm, const std::s
                                 const Variant& taken, const Binding& sizes, const Target& target) {
   const auto size = problem_size(gemm, sizes, target);
   const auto most = taken.cost->value.evaluate(sizes);
-  if (!size || !most) return std::nullopt;
   Facts facts = facts_of(*plan.kernel);
+  const auto bounds = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
+  if (!size || !most || !bounds) return std::nullopt;
   const sema::ProductKind kind = product_kind(*gemm.kernel, gemm.form, facts, false, target);
   int tried = 0;
   for (const sema::SpaceRow& row : sema::library_space(family, kind, *size)) {
@@ -67,14 +62,9 @@ std::optional<Variant> cheapest(const Plan& plan, const Gemm& gemm, const std::s
     // Vectors and elements are portfolios of their own: costs do not compare the two.
     if (!made || made->accesses != taken.accesses || !made->cost) continue;
     // From here on as make_plan leaves the library's own rows.
-    for (const Predicate& bound : bounds_of_joined(*plan.kernel, gemm)) made->when.push_back(bound);
-    auto when = open_conditions(facts, made->when);
-    if (!when || contradicts(facts, *when)) continue;
-    when = as_read_back(facts, *when);
-    if (!when) continue;
-    made->when = std::move(*when);
-    if (!fits(*made, sizes)) continue;
-    made->cost = Cost{facts.simplify(made->cost->value), taken.cost->portfolio};
+    made->when.insert(made->when.end(), bounds->begin(), bounds->end());
+    if (!settle(facts, *made) || !fits(*made, sizes)) continue;
+    made->cost->portfolio = taken.cost->portfolio;
     if (gemm.kernel != plan.kernel) made->kernel = made->rewritten = gemm.kernel;
     return made;
   }

@@ -24,6 +24,10 @@
 
 namespace lay::plan {
 
+// The compute capability, ten times as it is written, whose copies such a product uses: that of the
+// first GPUs that have its atoms.
+inline constexpr int sm90_capability = 90;
+
 // How one operand reaches shared memory. "Outer" is m for A and n for B.
 struct TmaOperand {
   sema::NodeId load = -1;
@@ -42,6 +46,8 @@ struct TmaOperand {
   AnyLayout shared;                       // (outer, k) -> offset in elements, one stage
   std::optional<tile::OperandView> view;  // of an operand that is no tensor at bare indices
   std::optional<Fragment> fragment;  // of an atom that reads it from registers, which only A may be
+
+  friend bool operator==(const TmaOperand&, const TmaOperand&) = default;
 };
 
 // A tensor with an element for each accumulator, an output or an input of the epilogue, on its way
@@ -71,6 +77,8 @@ struct StagedTensor {
   // To avoid bank conflicts, lanes with this bit set rotate the order of their values by `values`.
   struct Rotated {
     int bit = 0, values = 0;
+
+    friend bool operator==(const Rotated&, const Rotated&) = default;
   };
   std::optional<Rotated> rotated;
 
@@ -78,11 +86,15 @@ struct StagedTensor {
   // of them take.
   int runs_together() const;
   int run_columns() const;
+
+  friend bool operator==(const StagedTensor&, const StagedTensor&) = default;
 };
 
 // An input that is read where its element is assigned.
 struct StagedInput : StagedTensor {
   sema::NodeId load = -1;
+
+  friend bool operator==(const StagedInput&, const StagedInput&) = default;
 };
 
 // An input of floats that runs along m or along n alone, perhaps at a tile's segment and at the row
@@ -94,6 +106,8 @@ struct StagedVector {
   Layout held{1, 0};  // value of a step -> which of the elements read it needs
   Layout read{1, 0};  // element read -> row or column, from the step's first
   int together = 1;   // elements read by one access
+
+  friend bool operator==(const StagedVector&, const StagedVector&) = default;
 };
 
 // Tensors that go through shared memory on both sides of the epilogue: 64 rows and `width` columns
@@ -116,6 +130,8 @@ struct StagedStore {
   bool in_by_tma() const;
   // Returns the epilogue subtiles that `columns` take.
   int passes(int columns) const { return (columns + width - 1) / width; }
+
+  friend bool operator==(const StagedStore&, const StagedStore&) = default;
 };
 
 // The products count only where the condition has this value, so that tiles where it never has it
@@ -123,6 +139,8 @@ struct StagedStore {
 struct Mask {
   sema::NodeId condition = -1;
   bool when = true;
+
+  friend bool operator==(const Mask&, const Mask&) = default;
 };
 
 // The exchange between the blocks of a cluster that split K: a consumer's accumulators in passes of
@@ -132,6 +150,8 @@ struct Split {
   int values = 0;
   int passes = 0;
   int each = 0;
+
+  friend bool operator==(const Split&, const Split&) = default;
 };
 
 // The groups are consumers; a cluster takes one tile of its own, in units of which the order is,
@@ -169,6 +189,8 @@ struct Sm90Gemm : TensorGemm {
   int stores() const { return store->passes(mma.shape[1]) * repeats()[0] * repeats()[1]; }
   // Tiles of the whole cluster.
   std::array<int, 2> cluster_tile() const { return {tile[0] * cluster[0], tile[1] * cluster[1]}; }
+
+  friend bool operator==(const Sm90Gemm&, const Sm90Gemm&) = default;
 };
 
 }  // namespace lay::plan

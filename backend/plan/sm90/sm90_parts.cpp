@@ -52,10 +52,9 @@ std::optional<Split> split_of(const Sm90Gemm& gemm) {
 }
 
 Fragment fragment_of_operand(const sema::Atom& atom, const TmaOperand& operand) {
-  constexpr int capability = 90;  // of the family
   Fragment made = fragment_from(
       atom.a, {atom.shape[0], atom.shape[2]}, operand.along_k, operand.element_bits,
-      sema::library_copies(sema::CopySpace::shared, sema::CopySpace::registers, capability));
+      sema::library_copies(sema::CopySpace::shared, sema::CopySpace::registers, sm90_capability));
   if (operand.converted) read_together(made, operand.element_bits);
   return made;
 }

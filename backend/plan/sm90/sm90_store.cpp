@@ -327,12 +327,11 @@ void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
 bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
                    bool stored) {
   using enum sema::CopySpace;
-  constexpr int capability = 90;  // of the family
-  Facts facts;                    // the layouts are of literals
+  Facts facts;  // the layouts are of literals
   if (staged.matrices)
     return choose_copies(staged, atom,
-                         stored ? sema::library_copies(registers, shared, capability)
-                                : sema::library_copies(shared, registers, capability),
+                         stored ? sema::library_copies(registers, shared, sm90_capability)
+                                : sema::library_copies(shared, registers, sm90_capability),
                          facts);
   if (!in_passes(atom, store.width)) return false;
   staged.lanes = atom[0];
