@@ -17,6 +17,7 @@
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
+#include "tests/tile/products/product_programs.h"
 #include "tests/tile/rounding.h"
 
 namespace lay::test {
@@ -61,24 +62,6 @@ Program bound_product(const std::string& name) {
   return {};
 }
 
-tile::Block& tile_of(Program& program) {
-  tile::Block* block = &program.body;
-  while (auto* loop = std::get_if<For>(&block->front().node)) {
-    if (loop->walk != Walk::grid) break;
-    block = &loop->body;
-  }
-  return *block;
-}
-For& sums(Program& program) {
-  return std::get<For>(tile_of(program).front().node);
-}
-
-tile::Tile& named(Program& program, const std::string& name) {
-  for (tile::Tile& each : program.tiles)
-    if (each.name == name) return each;
-  FAIL("no tile " + name);
-  return program.tiles.front();
-}
 Tuple zeros_like(const Tuple& strides) {
   return transform(strides, [](const Tuple&) { return Tuple(0); });
 }
@@ -114,16 +97,6 @@ void each_chosen(const sema::KernelPtr& kernel, const Target& target,
       made->blocks_per_sm = plan::blocks_per_sm(*made, target);
       f(of, *made);
     }
-}
-
-void check_problem(const Program& program, const std::string& code, const std::string& what = "") {
-  const auto problems = tile::verify(program);
-  std::string all;
-  for (const tile::Problem& each : problems) all += each.code + ": " + each.message + "\n";
-  INFO(code << ": " << what << " is not among\n" << all << tile::print(program));
-  CHECK(std::any_of(problems.begin(), problems.end(), [&](const tile::Problem& each) {
-    return each.code == code && each.message.find(what) != std::string::npos;
-  }));
 }
 
 }  // namespace
@@ -190,15 +163,15 @@ TEST_CASE("each rule of products is broken once") {
        }},
       {"incomplete",
        [](Program& p) {
-         sums(p).body.push_back(tile_of(p)[1]);
-         tile_of(p).erase(tile_of(p).begin() + 1);
+         sums(p).body.push_back(body_of_grid(p)[1]);
+         body_of_grid(p).erase(body_of_grid(p).begin() + 1);
        }},
       {"store",
        [](Program& p) {
-         const tile::TileId out = std::get<Map>(tile_of(p)[1].node).out;
+         const tile::TileId out = std::get<Map>(body_of_grid(p)[1].node).out;
          p.tiles.push_back(p.tile(out));
          p.tiles.back().name = "late";
-         tile_of(p).push_back({Map{static_cast<tile::TileId>(p.tiles.size()) - 1}});
+         body_of_grid(p).push_back({Map{static_cast<tile::TileId>(p.tiles.size()) - 1}});
        }},
       {"reduction",
        [](Program& p) {
@@ -263,7 +236,7 @@ TEST_CASE("each rule of bound products is broken once") {
       {"access", "`tile_A` is stored by accesses that no thread has", "gemm",
        [](Program& p) { std::get<Copy>(sums(p).body[1].node).vector = 4; }},
       {"access", "`C` is stored by accesses that no thread has", "gemm",
-       [](Program& p) { std::get<Copy>(tile_of(p).back().node).vector = 8; }},
+       [](Program& p) { std::get<Copy>(body_of_grid(p).back().node).vector = 8; }},
       {"shared", "has no layout", "gemm", [](Program& p) { named(p, "tile_A").shared.reset(); }},
       {"shared", "has one place for two elements", "gemm",
        [](Program& p) { named(p, "tile_A").shared->layout = Layout(tuple(64, 8), tuple(1, 32)); }},

@@ -17,6 +17,7 @@
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
+#include "tests/tile/products/product_programs.h"
 #include "tests/tile/rounding.h"
 
 namespace lay::test {
@@ -70,31 +71,8 @@ void each_chosen(const KernelPtr& kernel, const Target& target,
     }
 }
 
-// The program of the first variant of one of the kernels of the script.
 Program program_of(const std::string& name) {
-  for (const auto& kernel : kernels_of(source(script))) {
-    if (kernel->name != name) continue;
-    const auto plan = plan::make_plan(kernel, *find_target("a100"));
-    return std::get<Program>(plan.variants.front().how);
-  }
-  FAIL("no kernel " + name);
-  return {};
-}
-
-For& sums(Program& program) {
-  tile::Block* block = &program.body;
-  while (std::get<For>(block->front().node).walk == tile::Walk::grid)
-    block = &std::get<For>(block->front().node).body;
-  return std::get<For>(block->front().node);
-}
-Mma& mma(Program& program) {
-  return std::get<Mma>(sums(program).body.back().node);
-}
-tile::Tile& named(Program& program, const std::string& name) {
-  for (tile::Tile& each : program.tiles)
-    if (each.name == name) return each;
-  FAIL("no tile " + name);
-  return program.tiles.front();
+  return first_program(script, name, *find_target("a100"));
 }
 
 }  // namespace
@@ -204,12 +182,7 @@ TEST_CASE("each rule of products on tensor cores is broken once") {
   for (const auto& row : rows) {
     Program program = program_of(row.kernel);
     row.breaks(program);
-    std::string all;
-    for (const tile::Problem& each : tile::verify(program))
-      all += each.code + ": " + each.message + "\n";
-    INFO(row.code << ": " << row.what << " is not among\n" << all << tile::print(program));
-    CHECK(all.find(row.what) != std::string::npos);
-    CHECK(all.find(std::string(row.code) + ": ") != std::string::npos);
+    check_problem(program, row.code, row.what);
   }
 }
 
