@@ -19,6 +19,8 @@
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/simt/simt_ring.h"
+#include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/tensor_variant.h"
 #include "frontend/sema/library.h"
 
@@ -575,6 +577,13 @@ bool is_too_new(const sema::Schedule& schedule, const Target& target) {
 
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target) {
   GemmPlanner(plan, form, facts, target).run();
+}
+
+std::optional<std::string> product_family(const Variant& variant) {
+  if (is_sm90(variant)) return "sm90";
+  if (sm80_of(variant)) return "sm80";
+  if (simt_of(variant)) return "simt";
+  return std::nullopt;
 }
 
 std::optional<Variant> row_variant(const sema::KernelPtr& kernel, const GemmForm& form,

@@ -37,6 +37,10 @@ bool is_too_new(const sema::Schedule& schedule, const Target& target);
 // it alone.
 void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Target& target);
 
+// Returns the family of schedules that the variant's own launch is of, "simt", "sm80" or "sm90";
+// nothing where it is no product.
+std::optional<std::string> product_family(const Variant& variant);
+
 // Returns the variant of one row of the library for a family, as add_gemm_variants would add it;
 // nothing where the row does not keep the planner's laws.
 std::optional<Variant> row_variant(const sema::KernelPtr& kernel, const GemmForm& form,

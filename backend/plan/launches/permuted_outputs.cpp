@@ -14,8 +14,6 @@
 #include "backend/plan/launches/product.h"
 #include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/permute/plan_permute.h"
-#include "backend/plan/sm80/bind_sm80.h"
-#include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/text.h"
 #include "backend/tile/rename_indices.h"
 #include "backend/tile/vectors.h"
@@ -231,12 +229,6 @@ void add_under(Plan& plan, Plan made, std::vector<Predicate> when, const Schedul
   }
 }
 
-// The family of schedules that a product's first variant is of.
-std::string family_of(const Plan& product) {
-  const Variant& first = product.variants.front();
-  return is_sm90(first) ? "sm90" : sm80_of(first) ? "sm80" : "simt";
-}
-
 }  // namespace
 
 std::optional<PermutedOutputs> permuted_outputs(const KernelPtr& kernel, const Gemm& gemm,
@@ -322,7 +314,8 @@ std::vector<std::string> permuted_lines(const Plan& plan, const Variant& variant
   const Plan& product = *variant.before.back();
   if (!product.kernel->schedules.empty()) return {};
   const std::vector<Predicate> when = common_conditions(plan.variants, variant);
-  return {"schedule " + plan.kernel->name + " for " + family_of(product) +
+  return {"schedule " + plan.kernel->name + " for " +
+              product_family(product.variants.front()).value_or("simt") +
               (when.empty() ? "" : " when " + conditions_text(when)) + " {",
           entry("outputs", "\"permuted\""), "}"};
 }

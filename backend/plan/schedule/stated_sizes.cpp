@@ -12,8 +12,6 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/library_rows.h"
-#include "backend/plan/simt/bind_simt.h"
-#include "backend/plan/sm90/bind_sm90.h"
 
 namespace lay::plan {
 namespace {
@@ -29,14 +27,6 @@ std::optional<sema::ProblemSize> problem_size(const Gemm& gemm, const Binding& s
              batches = size.batches.evaluate(sizes);
   if (!m || !n || !k || !batches || std::min({*m, *n, *k, *batches}) < 1) return std::nullopt;
   return sema::ProblemSize{*m, *n, *k, *batches, target.sms};
-}
-
-// The family of rows that a variant of the library's portfolio is of; nothing for others.
-std::optional<std::string> family_of(const Variant& variant) {
-  if (!variant.of_library || !variant.cost || !variant.before.empty()) return std::nullopt;
-  if (is_sm90(variant)) return "sm90";
-  if (simt_of(variant)) return "simt";
-  return std::nullopt;
 }
 
 // The cheapest schedule of the space that costs less than `taken` and takes the sizes. The space
@@ -78,19 +68,21 @@ void add_for_sizes(Plan& plan, const Binding& sizes, const Target& target) {
   // A script's schedules, rows that were tuned and launches that repack operands come before the
   // portfolio: where one of them takes the sizes, nothing is searched.
   const auto fitting = fitting_variants(plan, sizes);
-  const auto family = fitting.empty() ? std::nullopt : family_of(*fitting.front());
-  if (!family) return;
+  if (fitting.empty()) return;
+  const Variant& first = *fitting.front();
+  const auto family = product_family(first);
+  if (!family || !first.of_library || !first.cost || !first.before.empty()) return;
   // Scales, segments and views have rows of their own, which no cost was fitted to.
   const auto found = recognise_scaled(plan.kernel, facts_of(*plan.kernel));
   const auto* gemm = std::get_if<Gemm>(&found);
   if (!gemm || !gemm->form.scales.empty() || gemm->form.segments || gemm->form.has_views()) return;
-  auto made = cheapest(plan, *gemm, *family, *fitting.front(), sizes, target);
+  auto made = cheapest(plan, *gemm, *family, first, sizes, target);
   if (!made) return;
   // Where the library has the same tile as a row, that one costs less and was taken.
   const auto has_name = [&](const Variant& each) { return each.name == made->name; };
   if (std::any_of(plan.variants.begin(), plan.variants.end(), has_name)) return;
   // Beside the one that it is cheaper than, so that it stands in that portfolio.
-  const auto taken = fitting.front() - plan.variants.data();
+  const auto taken = &first - plan.variants.data();
   plan.variants.insert(plan.variants.begin() + taken, std::move(*made));
 }
 
