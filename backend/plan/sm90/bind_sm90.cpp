@@ -19,8 +19,6 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int rows_of_atom = 64;
-
 int number(const Tuple& extent) {
   return static_cast<int>(extent.value().value());
 }

@@ -18,7 +18,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, rows_of_atom = 64;
+constexpr int warpgroup = 128;
 
 // The elements of a layout that a user gave; -1 where they are not known, which no tile has.
 std::int64_t elements_of(const AnyLayout& layout) {

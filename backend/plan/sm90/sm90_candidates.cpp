@@ -5,13 +5,12 @@
 #include <optional>
 
 #include "backend/plan/schedule/candidates.h"
+#include "backend/plan/sm90/sm90_gemm.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/library.h"
 
 namespace lay::plan {
 namespace {
-
-constexpr int rows_of_atom = 64;
 
 class Proposer {
  public:

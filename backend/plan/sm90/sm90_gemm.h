@@ -28,6 +28,9 @@ namespace lay::plan {
 // first GPUs that have its atoms.
 inline constexpr int sm90_capability = 90;
 
+// Rows of the instruction, and those of each of its four warps.
+inline constexpr int rows_of_atom = 64, rows_of_warp = 16;
+
 // How one operand reaches shared memory. "Outer" is m for A and n for B.
 struct TmaOperand {
   sema::NodeId load = -1;

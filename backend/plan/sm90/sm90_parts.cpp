@@ -6,7 +6,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, rows_of_atom = 64, most_box = 256, swizzle_rows = 8, box_bytes = 128;
+constexpr int warpgroup = 128, most_box = 256, swizzle_rows = 8, box_bytes = 128;
 
 int row_of(const TmaOperand& operand) {
   return 8 * operand.span / operand.element_bits;

@@ -20,8 +20,8 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, lanes_of_warp = 32, consumer_warps = 4, rows_of_atom = 64,
-              rows_of_warp = 16, widest_span = 128, narrowest_span = 32, columns_of_step = 8;
+constexpr int warpgroup = 128, lanes_of_warp = 32, consumer_warps = 4, widest_span = 128,
+              narrowest_span = 32, columns_of_step = 8;
 
 // Columns of a tensor that shared memory has room for each time.
 int shared_columns(const StagedTensor& store) {

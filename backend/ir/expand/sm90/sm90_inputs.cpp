@@ -16,7 +16,9 @@ namespace lay::ir {
 
 namespace {
 
-constexpr int warps = 4, rows_of_atom = 64, rows_of_warp = 16;
+using plan::rows_of_atom, plan::rows_of_warp;
+
+constexpr int warps = 4;
 
 }  // namespace
 

@@ -13,7 +13,9 @@ namespace lay::ir {
 
 namespace {
 
-constexpr int warpgroup = 128, rows_of_atom = 64, rows_of_warp = 16;
+using plan::rows_of_atom, plan::rows_of_warp;
+
+constexpr int warpgroup = 128;
 
 }  // namespace
 
