@@ -1,5 +1,6 @@
 #include "backend/tile/program.h"
 
+#include "frontend/algebra/layouts/inner_layout.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::tile {
@@ -24,6 +25,11 @@ int Distribution::values(int axis) const {
     if (here) count *= static_cast<int>(extents[i].value().value());
   }
   return count;
+}
+
+int SharedTile::outer_extent() const {
+  const Layout* inner = inner_layout(layout);
+  return inner && inner->rank() > 0 ? static_cast<int>(size((*inner)[0].shape).value()) : 0;
 }
 
 bool Program::is_elementwise() const {

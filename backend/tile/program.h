@@ -107,11 +107,12 @@ struct Distribution {
 // warpgroup one after the other. A part is rows and columns of the instruction that multiplies, of
 // one of its accumulators; the last one of an accumulator has the columns that are left.
 struct SharedTile {
-  AnyLayout layout;        // coordinate -> offset in elements, of one stage: (outer, summed) of an
-                           // mma's, (row, column) of a part, else a mode for each axis of the
-                           // program, of extent 1 where the values do not depend on the axis
-  int span = 128;          // bytes of a row
-  std::vector<int> order;  // the tensor's modes, fastest first; none where threads copy it
+  AnyLayout layout;  // coordinate -> offset in elements, of one stage: (outer, summed) of an
+                     // mma's, by TMA perhaps with outer coordinates behind the tile's, which
+                     // its last box brings, (row, column) of a part, else a mode for each axis
+                     // of the program, of extent 1 where the values do not depend on the axis
+  int span = 128;    // bytes of a row
+  std::vector<int> order;    // the tensor's modes, fastest first; none where threads copy it
   std::array<int, 2> box{};  // extents of one copy along (outer, summed), or along a part's
   int stages = 1;            // tiles that are there or on their way at once; of a warpgroup its
                              // parts
@@ -119,6 +120,8 @@ struct SharedTile {
   std::optional<OperandView> view = {};         // of an operand that is no tensor at bare indices
 
   bool by_tma() const { return !order.empty(); }
+  // Outer coordinates of an mma's operand: the tile's and those behind it.
+  int outer_extent() const;
 
   friend bool operator==(const SharedTile&, const SharedTile&) = default;
 };

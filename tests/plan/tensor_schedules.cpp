@@ -8,6 +8,7 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/sm90/bind_sm90.h"
+#include "backend/plan/sm90/sm90.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "tests/language/script.h"
 
@@ -313,6 +314,52 @@ TEST_CASE("a layout of the user's that meets bank conflicts is followed, and sai
         "smem A meets bank conflicts: read A takes 32 wavefronts a warp, and 4 in the layout that "
         "is chosen without the entry");
   CHECK(notes("; smem A = Sw<3,4,3> o 0 o (64,128):(128,1)").empty());
+}
+
+// The atom reads its columns of whole swizzles; what two blocks share of them is cut between
+// swizzles, or along K.
+TEST_CASE("columns along n come in whole swizzles") {
+  const auto operand = [](int columns, const std::string& more) {
+    const std::string n = std::to_string(columns);
+    sema::test::Script script(
+        "use atoms.sm90\nkernel product<M, N, K>(A: bf16 (M,K), B: bf16 (N,K):(1,N)) -> C: bf16 "
+        "(M,N)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\nschedule product for sm90 { tile = (64," +
+        n + ",64); mma = sm90.wgmma(n = " + n + ", ab = bf16, acc = f32); groups = (1,1,1,1)" +
+        more + " }");
+    REQUIRE(script.messages == "");
+    const plan::Plan plan = plan::make_plan(script.evaluator.kernels().back());
+    REQUIRE(plan.problems.empty());
+    const auto gemm = hopper(plan.variants.front());
+    REQUIRE(gemm);
+    // Each stage has what TMA brings.
+    plan::Sm90Gemm one_more = *gemm;
+    ++one_more.stages;
+    CHECK(plan::shared_bytes(one_more, *plan.kernel) - plan::shared_bytes(*gemm, *plan.kernel) ==
+          (64 + gemm->b.extent) * 64 * 2);
+    return gemm->b;
+  };
+  struct {
+    int columns;
+    const char* more;
+    int span, extent;
+    std::array<int, 2> slice, box;
+  } const rows[] = {
+      {128, "", 128, 128, {128, 64}, {64, 64}},
+      {136, "", 128, 192, {192, 64}, {64, 64}},
+      {136, "; cluster = (2,1)", 128, 192, {192, 32}, {64, 32}},
+      {72, "; cluster = (2,1)", 128, 128, {64, 64}, {64, 64}},
+      {8, "", 128, 64, {64, 64}, {64, 64}},
+      {96, "; smem B = Sw<2,3,3> o 0 o ((32,3),64):((1,2048),32)", 64, 96, {96, 64}, {32, 64}},
+      {40, "; smem B = Sw<1,3,3> o 0 o ((16,3),64):((1,1024),16)", 32, 48, {48, 64}, {16, 64}},
+  };
+  for (const auto& row : rows) {
+    INFO(row.columns << row.more);
+    const plan::TmaOperand b = operand(row.columns, row.more);
+    CHECK(b.span == row.span);
+    CHECK(b.extent == row.extent);
+    CHECK(b.slice == row.slice);
+    CHECK(b.box == row.box);
+  }
 }
 
 TEST_CASE("what blocks that share K add up is counted among the registers") {

@@ -151,8 +151,8 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   // once; the rest comes from L2.
   const double element = bits(gemm.mma.a_type) / 8.0;
   const double loaded = steps * gemm.tile[2] * element *
-                        (gemm.tile[0] / static_cast<double>(gemm.cluster[1]) +
-                         gemm.tile[1] / static_cast<double>(gemm.cluster[0]));
+                        (gemm.a.extent / static_cast<double>(gemm.cluster[1]) +
+                         gemm.b.extent / static_cast<double>(gemm.cluster[0]));
   double factors = 0;
   for (const sema::NodeId load : {gemm.a.load, gemm.b.load})
     factors += value(size(kernel.loaded(load).layout), sizes) * element;

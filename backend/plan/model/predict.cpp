@@ -269,8 +269,8 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
   add_totals(result, kernel, gemm, gemm.cluster_tile());
   result.cache_bytes += scale_bytes(kernel, gemm);
   // Each block loads its slice of what several need, and gets the others' slices.
-  result.tile = tile_work(kernel, gemm, gemm.tile[0] / static_cast<double>(gemm.cluster[1]),
-                          gemm.tile[1] / static_cast<double>(gemm.cluster[0]),
+  result.tile = tile_work(kernel, gemm, gemm.a.extent / static_cast<double>(gemm.cluster[1]),
+                          gemm.b.extent / static_cast<double>(gemm.cluster[0]),
                           product_clocks(gemm, gemm.warpgroups_of_group(), target), target);
   result.blocks = 1;  // persistent
   return result;

@@ -204,6 +204,7 @@ class Reader {
     made.order = shared.order;
     made.box = shared.box;
     made.shared = shared.layout;
+    made.extent = shared.outer_extent();
     made.view = shared.view;
     const auto& at = kernel_.load(made.load).coordinate;
     made.along_k =

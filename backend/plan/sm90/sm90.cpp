@@ -119,13 +119,16 @@ bool Shaper::choose_slice(TmaOperand& operand, int axis) {
 bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked) {
   const int outer = gemm_.tile[static_cast<std::size_t>(axis)], k = gemm_.tile[2];
   const int element = bits(at_.kernel.loaded(operand.load).element);
-  // The span divides the row of the tile, and the atom's part of it where that is what runs.
+  // The span divides the row of the tile, and the atom's part of it where that is what runs. An
+  // atom that reads all of the tile's outer index may leave the end of its last row alone: 136
+  // columns are three rows of 64.
   const int atom = axis == 0 ? gemm_.mma.shape[0] : gemm_.mma.shape[1];
+  const bool leaves_end = !operand.along_k && !operand.view && atom == outer;
   const int run = (operand.along_k ? k : atom) * element / 8;
   std::vector<int> spans;
   // In the order of the atom's record: the first that fits is the default.
   for (const int span : gemm_.mma.swizzle_widths) {
-    if (span >= 32 && run % span == 0) spans.push_back(span);
+    if (span >= 32 && (leaves_end || run % span == 0)) spans.push_back(span);
   }
   // Roles, as with_operand_roles left them; messages point at the entry that the user wrote.
   const std::string name = axis == 0 ? "A" : "B";
@@ -134,21 +137,22 @@ bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<An
                      "rows of " + std::to_string(run) + " bytes of " + name +
                          " are no multiple of 32 bytes, the narrowest swizzle");
   }
-  const auto layout = [&](int span) {
-    return operand_layout(outer, k, operand.along_k, span, element);
+  const auto take = [&](int span) {
+    const int row = 8 * span / element;
+    operand.span = span;
+    operand.extent = operand.along_k ? outer : (outer + row - 1) / row * row;
+    operand.shared = operand_layout(operand.extent, k, operand.along_k, span, element);
   };
-  operand.span = spans.front();
-  operand.shared = layout(operand.span);
-  if (!asked) return true;
-  for (const int span : spans) {
-    // Compared element by element: the user may write the same layout in other words.
-    const AnyLayout canonical = layout(span);
-    if (elements_of(*asked) == outer * k && values(*asked) == values(canonical)) {
-      operand.span = span;
-      operand.shared = canonical;
-      return true;
+  if (asked) {
+    for (const int span : spans) {
+      take(span);
+      // Compared element by element: the user may write the same layout in other words.
+      if (elements_of(*asked) == operand.extent * k && values(*asked) == values(operand.shared))
+        return true;
     }
   }
+  take(spans.front());
+  if (!asked) return true;
   return at_.wrong("schedule-smem", "smem " + name,
                    "no descriptor of " + gemm_.mma.name + " expresses " + to_string(*asked) +
                        ", (" + (axis == 0 ? "m" : "n") + ",k) -> offset in elements",
@@ -420,8 +424,8 @@ std::optional<Sm90Gemm> shape_sm90(const TensorShaping& shaping) {
 
 int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   constexpr int slack = 1024, barriers = 512, barrier = 8, warps = 4;  // slack for alignment
-  const int a = gemm.tile[0] * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
-  const int b = gemm.tile[1] * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
+  const int a = gemm.a.extent * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
+  const int b = gemm.b.extent * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
   const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;
   // A block receives, from every other block that shares K, the subtiles that it adds up.
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values *

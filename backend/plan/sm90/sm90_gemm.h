@@ -46,6 +46,9 @@ struct TmaOperand {
   std::array<int, 2> box;  // extents of one copy along (outer, k)
   std::array<int, 2>
       slice;  // of the part of the tile that one block of the cluster loads for all that need it
+  // Coordinates of the outer index that come to a stage: those of the tile, or more where shared
+  // memory has rows along that index, which are whole swizzles. The atom reads the tile's.
+  int extent = 0;
   AnyLayout shared;                       // (outer, k) -> offset in elements, one stage
   std::optional<tile::OperandView> view;  // of an operand that is no tensor at bare indices
   std::optional<Fragment> fragment;  // of an atom that reads it from registers, which only A may be

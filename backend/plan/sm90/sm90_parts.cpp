@@ -23,7 +23,7 @@ int unit_of_slice(const TmaOperand& operand) {
 std::optional<std::array<int, 2>> slice_of(const Sm90Gemm& gemm, const TmaOperand& operand,
                                            int axis) {
   const auto at = static_cast<std::size_t>(axis);
-  const int outer = gemm.tile[at], k = gemm.tile[2], blocks = gemm.cluster[1 - at];
+  const int outer = operand.extent, k = gemm.tile[2], blocks = gemm.cluster[1 - at];
   if (outer % (blocks * unit_of_slice(operand)) == 0) return std::array{outer / blocks, k};
   // Along k the slice is whole repeats of the swizzle, which are 8 rows.
   if (!operand.along_k && k % (blocks * swizzle_rows) == 0) return std::array{outer, k / blocks};

@@ -385,8 +385,13 @@ class ProductVerifier {
 
   // No two elements have one place.
   void places(TileId id, AxisId outer) {
-    const Places places = places_of(tile(id).shared->layout);
-    if (static_cast<int>(places.count) != extent(outer) * extent(summed()))
+    const SharedTile& shared = *tile(id).shared;
+    const Places places = places_of(shared.layout);
+    // The last box of TMA may bring more of the outer index than the tile has.
+    const int held = shared.by_tma() ? shared.outer_extent() : extent(outer);
+    const int behind = held - extent(outer);
+    if (static_cast<int>(places.count) != held * extent(summed()) || behind < 0 ||
+        (behind > 0 && behind >= shared.box[0]))
       return problem("shared", name(id) + " has not as many places as its tile has elements");
     unique(id, places);
   }
@@ -402,8 +407,9 @@ class ProductVerifier {
       problem("shared", name(way.shared) + " comes by TMA, and no producer copies it");
     if (!program_.warpgroups) return;
     // An instruction reads what several boxes bring, of one or of several blocks of a cluster.
-    const bool fits = std::min(box[0], box[1]) > 0 && extent(outer) % box[0] == 0 &&
-                      extent(summed()) % box[1] == 0;
+    const int held = tile(way.shared).shared->outer_extent();
+    const bool fits =
+        std::min(box[0], box[1]) > 0 && held % box[0] == 0 && extent(summed()) % box[1] == 0;
     const bool is_whole = box == std::array{extent(outer), extent(summed())};
     if (!fits || (!is_whole && !parts_.mma->atom) || std::max(box[0], box[1]) > extent_of_box)
       problem("shared", name(way.shared) + " is no box of TMA");

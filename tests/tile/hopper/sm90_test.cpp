@@ -224,6 +224,17 @@ TEST_CASE("each rule of products on Hopper's tensor cores is broken once") {
       {"fragment", "is not what", "widened", [](Program& p) { mma(p).atom->a_shared = true; }},
       {"shared", "`tile_A` is no box of TMA", "inputs",
        [](Program& p) { shared_of(p, "tile_A").box[0] = 48; }},
+      {"shared", "`tile_A` has not as many places", "inputs",
+       [](Program& p) {
+         // A box more than the tile has.
+         shared_of(p, "tile_A").layout = Layout(tuple(128, 64), tuple(64, 1));
+         shared_of(p, "tile_A").box = {64, 64};
+       }},
+      {"shared", "`tile_A` has not as many places", "inputs",
+       [](Program& p) {
+         shared_of(p, "tile_A").layout = Layout(tuple(32, 64), tuple(64, 1));
+         shared_of(p, "tile_A").box = {32, 64};
+       }},
       {"shared", "`staged_Y` is no box of TMA", "inputs",
        [](Program& p) { shared_of(p, "staged_Y").box[0] = 48; }},
       {"shared", "has parts of another size", "inputs",

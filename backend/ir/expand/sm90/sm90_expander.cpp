@@ -287,8 +287,8 @@ void Sm90Expander::producer() {
   // A stage receives the whole tile of both operands, whichever block of the cluster sends a slice:
   // a box that reaches outside the tensor counts in full, since TMA fills it up with zeros.
   const auto bytes_of = [&](const Operand& operand) {
-    return gemm_.tile[static_cast<size_t>(operand.axis)] * gemm_.tile[2] *
-           bits(b_.kernel.buffer(operand.stages).element) / 8;
+    return operand.plan->extent * gemm_.tile[2] * bits(b_.kernel.buffer(operand.stages).element) /
+           8;
   };
   const int bytes = bytes_of(a_) + bytes_of(b_operand_);
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
@@ -366,7 +366,7 @@ std::vector<ExprId> Sm90Expander::coordinate(const plan::TmaOperand& plan, const
 Term Sm90Expander::first_of_slice(const Operand& operand) {
   const auto axis = static_cast<size_t>(operand.axis);
   const plan::TmaOperand& plan = *operand.plan;
-  if (plan.slice[0] == gemm_.tile[axis]) return number(0);
+  if (plan.slice[0] == plan.extent) return number(0);
   const Term rank = b_.special(Builtin::cluster_rank);
   const Term share = axis == 0 ? along_n_of_cluster(rank) : rank % gemm_.cluster[0];
   return share * plan.slice[0];
