@@ -109,15 +109,12 @@ def script(kernel):
     kernel, _, few = kernel.partition("/")
     text, kind, width = declared(kernel)
     acc = "s32" if kind == "s8" else "f32"
-    b_along_n = re.search(r"B: .*\(N,K\):\(1,N\)", text)
     lines = ["use atoms.sm90", text]
     groups = {"few": (("", OF_FEW_ROWS), ("s", SWAPPED)),
               "few_columns": (("", OF_FEW_COLUMNS),),
               "": (("", COOPERATIVE), ("p", PINGPONG))}[few]
     for mark, tiles in groups:
         for m, n, widths, along_m, along_n, parts in tiles:
-            if b_along_n and n % 16:
-                continue  # no swizzle of shared memory has such rows
             name = "t%d_%d_%d_%d_%d" % (m, n, along_m, along_n, parts) + (mark and "_" + mark)
             if mark == "s":  # as the instruction sees them
                 m, n, along_m, along_n = n, m, along_n, along_m
