@@ -1,9 +1,11 @@
 #include "backend/target/target.h"
 
 #include <algorithm>
+#include <mutex>
 #include <stdexcept>
 #include <tuple>
 
+#include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/library.h"
 #include "frontend/sema/stdlib.h"
 #include "frontend/sema/values/record_fields.h"
@@ -27,6 +29,12 @@ std::vector<Rate> rates_of(const sema::RecordFields& architecture) {
     rates.push_back({fields.text("kind"), fields.type("type"), fields.real("multiply_adds")});
   }
   return rates;
+}
+
+sema::Coefficients costs_of(const sema::RecordFields& gpu) try {
+  return sema::coefficients_of(gpu.inner("costs"));
+} catch (const std::invalid_argument& wrong) {
+  gpu.complain(std::string("of its costs: ") + wrong.what());
 }
 
 Target target_from(const sema::Record& record) {
@@ -57,6 +65,7 @@ Target target_from(const sema::Record& record) {
   target.cluster = count(architecture, "cluster");
   target.shared_rate = architecture.real("shared_rate");
   target.rates = rates_of(architecture);
+  target.costs = costs_of(gpu);
   return target;
 }
 
@@ -79,6 +88,16 @@ const Target* first_with(bool (*holds)(const Target&, std::string_view), std::st
   for (const Target& target : targets())
     if (holds(target, word)) return &target;
   return nullptr;
+}
+
+std::mutex mutex_of_measured;
+std::vector<MeasuredGpu> measured;
+
+std::optional<MeasuredGpu> measured_gpu(std::string_view device) {
+  const std::lock_guard lock(mutex_of_measured);
+  for (const MeasuredGpu& gpu : measured)
+    if (gpu.device == device) return gpu;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -136,7 +155,63 @@ std::optional<Target> target_of(const std::string& device, int capability, int s
   if (!best) return std::nullopt;
   Target found = *best;
   found.sms = sms;
+  if (const auto measured = measured_gpu(device)) {
+    found.hertz = measured->hertz;
+    found.memory_rate = measured->memory_rate;
+    found.cache_rate = measured->cache_rate;
+    found.launch = measured->launch;
+    found.costs = measured->costs;
+  }
   return found;
+}
+
+std::vector<MeasuredGpu> measured_gpus_of(const std::string& library) {
+  std::vector<MeasuredGpu> all;
+  for (const sema::RecordPtr& record : sema::library_records(library, "measured")) {
+    const sema::RecordFields fields(*record, [&](const std::string& what) {
+      throw refusal("file",
+                    sema::library_path(library) + ": the record " + record->head + ": " + what);
+    });
+    constexpr std::int64_t most_sms = 1 << 16;
+    MeasuredGpu gpu;
+    gpu.device = fields.text("device");
+    gpu.capability = static_cast<int>(fields.integer("capability", 10, 1000));
+    gpu.sms = static_cast<int>(fields.integer("sms", 1, most_sms));
+    // Rates divide bytes and clocks.
+    const auto rate = [&](const char* field) {
+      const double found = fields.real(field);
+      if (found > 0) return found;
+      fields.complain(std::string("its ") + field + " is 0");
+    };
+    gpu.hertz = rate("hertz");
+    gpu.memory_rate = rate("memory_rate");
+    gpu.cache_rate = rate("cache_rate");
+    gpu.launch = rate("launch");
+    gpu.costs = costs_of(fields);
+    // The maker of the record holds the names; a tuple has an entry for each count that is asked.
+    const sema::Coefficients& known = default_target().costs;
+    if (gpu.costs.size() != known.size()) fields.complain("its costs are no cost_coefficients");
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      const sema::Coefficient &mine = gpu.costs[i], &usual = known[i];
+      if (mine.name != usual.name || mine.is_tuple != usual.is_tuple ||
+          mine.numbers.size() != usual.numbers.size())
+        fields.complain(
+            "its costs' " + mine.name + " is " + numbers_text(mine) + ", expected " +
+            (usual.is_tuple ? std::to_string(usual.numbers.size()) + " integers" : "an integer"));
+    }
+    all.push_back(std::move(gpu));
+  }
+  return all;
+}
+
+void set_measured_gpus(std::vector<MeasuredGpu> gpus) {
+  const std::lock_guard lock(mutex_of_measured);
+  measured = std::move(gpus);
+}
+
+std::optional<Target> measured_target(std::string_view device) {
+  const auto found = measured_gpu(device);
+  return found ? target_of(found->device, found->capability, found->sms) : std::nullopt;
 }
 
 }  // namespace lay

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "frontend/algebra/memory/element.h"
+#include "frontend/sema/coefficients.h"
 
 namespace lay {
 
@@ -55,6 +56,8 @@ struct Target {
   // Seconds of a launch that does nothing.
   double launch = 0;
   std::vector<Rate> rates;
+  // Of the costs by which a launch chooses its schedule.
+  sema::Coefficients costs;
 
   // Products a clock of an SM; nothing where the record does not say.
   std::optional<double> multiply_adds(std::string_view kind, ElementType type) const;
@@ -82,8 +85,29 @@ const Target* find_target(std::string_view name);
 const Target& default_target();
 
 // The description of a device: that of its name if the library has one, else of the latest
-// architecture whose code runs on it, with its own number of SMs. Nothing for a device
-// that is older than all.
+// architecture whose code runs on it, with its own number of SMs, and with what was measured on
+// devices of its name. Nothing for a device that is older than all.
 std::optional<Target> target_of(const std::string& device, int capability, int sms);
+
+// What `lay calibrate` measured on a GPU: a record `measured_gpu` of stdlib/targets/gpu.lay as
+// data. It stands for the library's numbers on devices of that name alone.
+struct MeasuredGpu {
+  std::string device;  // as the driver calls it: "NVIDIA H100 80GB HBM3"
+  int capability = 0, sms = 0;
+  // As Target's.
+  double hertz = 0, memory_rate = 0, cache_rate = 0, launch = 0;
+  sema::Coefficients costs;
+};
+
+// Reads the records that a library lists under `measured`. Refusal "file", which names the file of
+// the library, for a record that lacks something, and what the file's evaluation refuses else.
+std::vector<MeasuredGpu> measured_gpus_of(const std::string& library);
+
+// Replaces what is known of GPUs that were measured. To be called before plans are made: targets
+// are copies.
+void set_measured_gpus(std::vector<MeasuredGpu> gpus);
+
+// Returns the description of a device that was measured, by the driver's name of it.
+std::optional<Target> measured_target(std::string_view device);
 
 }  // namespace lay

@@ -34,6 +34,9 @@ class Library {
     value_of(added.path, added.text);
   }
 
+  // Defines what expressions may name.
+  void define(const std::string& statement) { value_of("library", statement); }
+
   const std::optional<Value>& evaluated(const std::string& expression) {
     const auto at = known_.find(expression);
     return at != known_.end()
@@ -226,14 +229,19 @@ KernelPtr library_kernel(const std::string& library, const std::string& name) {
 
 namespace {
 
+// What a coefficient is called as a dim, beside M, N, K, L and sms.
+constexpr std::string_view coefficient_prefix = "cost_";
+
+// `keeps`: dims of coefficients stay.
 template <class Term>
-Term term_under(const Term& term, const ProblemSize& given) {
+Term term_under(const Term& term, const ProblemSize& given, bool keeps = false) {
   std::map<DimId, std::string> dims;
   term.collect_dims(dims);
   const std::map<std::string, Int> meant{
       {"M", given.m}, {"N", given.n}, {"K", given.k}, {"L", given.batches}, {"sms", given.sms}};
   std::map<DimId, Int> numbers;
-  for (const auto& [dim, word] : dims) numbers.emplace(dim, meant.at(word));
+  for (const auto& [dim, word] : dims)
+    if (!keeps || !word.starts_with(coefficient_prefix)) numbers.emplace(dim, meant.at(word));
   return term.substitute(numbers);
 }
 
@@ -260,8 +268,14 @@ void add_policies(const std::string& library, const Value& rows, std::vector<Pol
   }
 }
 
-// The arguments of a library's functions about products of this kind.
-std::string arguments_of(const ProductKind& kind) {
+// What stdlib/targets/gpu.lay fitted, where the caller has no coefficients.
+std::string costs_text(const Coefficients& costs) {
+  return costs.empty() ? "fitted_on_h200" : coefficients_text(costs);
+}
+
+// The arguments of a library's functions about products of this kind. Libraries are asked by text,
+// and each answer is kept under it: another GPU's coefficients are another question.
+std::string arguments_of(const ProductKind& kind, const std::string& costs) {
   const auto word = [](ElementType type) { return std::string(element_name(type)); };
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
   return "a = " + word(kind.a) + ", b = " + word(kind.b) + ", acc = " + word(kind.accumulator) +
@@ -272,7 +286,10 @@ std::string arguments_of(const ProductKind& kind) {
          ", scaled = " + truth(kind.scaled) +
          ", columns_alike = " + std::to_string(kind.columns_alike) +
          ", segments = " + truth(kind.segments) +
-         ", capability = " + std::to_string(kind.capability);
+         ", capability = " + std::to_string(kind.capability) + ", costs = " + costs;
+}
+std::string arguments_of(const ProductKind& kind) {
+  return arguments_of(kind, costs_text(kind.costs));
 }
 
 // Candidates, (cost, tile, how), nested in tuples; those of cost 0 are none.
@@ -335,6 +352,57 @@ std::optional<Policy> space_policy(const std::string& target, const ProductKind&
   const auto* record = value.as<RecordPtr>();
   if (!record) throw std::logic_error("internal: a row of a space is no record");
   return policy_of(**record);
+}
+
+struct CostTerms::Asked {
+  explicit Asked(const std::string& name) : library(name) {}
+
+  Library library;
+  std::map<std::string, Int> known;  // by the text of the question
+};
+
+CostTerms::CostTerms(const std::string& target, const Coefficients& coefficients) {
+  const std::string name = space_of(target);
+  if (!stdlib_text(name)) throw std::logic_error("internal: there is no " + name);
+  std::string dims, costs;
+  for (const Coefficient& each : coefficients) {
+    const std::string dim = std::string(coefficient_prefix) + each.name;
+    if (!each.is_tuple) dims += (dims.empty() ? "dim " : ", ") + dim;
+    costs += (costs.empty() ? "" : ", ") + each.name + " = " +
+             (each.is_tuple ? numbers_text(each) : dim);
+  }
+  asked_ = std::make_unique<Asked>(name);
+  asked_->library.define(dims);
+  asked_->library.define("let costs = cost_coefficients(" + costs + ")");
+}
+
+CostTerms::~CostTerms() = default;
+
+Int CostTerms::of(const ProductKind& kind, const SpaceRow& schedule, const ProblemSize& sizes) {
+  const std::string question = "schedule_cost(tile = " + schedule.tile.to_string() +
+                               ", how = " + std::to_string(schedule.how) + ", " +
+                               arguments_of(kind, "costs") + ")";
+  auto found = asked_->known.find(question);
+  if (found == asked_->known.end()) {
+    const auto& value = asked_->library.evaluated(question);
+    const auto* cost = value ? value->as<Tuple>() : nullptr;
+    if (!cost || !cost->is_int())
+      throw std::logic_error("internal: the cost of a schedule is no integer");
+    found = asked_->known.emplace(question, cost->value()).first;
+  }
+  return term_under(found->second, sizes, true);
+}
+
+std::vector<std::pair<DimId, std::size_t>> CostTerms::coefficients_in(
+    const Int& cost, const Coefficients& coefficients) {
+  std::map<DimId, std::string> dims;
+  cost.collect_dims(dims);
+  std::vector<std::pair<DimId, std::size_t>> found;
+  for (const auto& [dim, word] : dims)
+    for (std::size_t i = 0; i < coefficients.size(); ++i)
+      if (word == std::string(coefficient_prefix) + coefficients[i].name)
+        found.emplace_back(dim, i);
+  return found;
 }
 
 }  // namespace lay::sema

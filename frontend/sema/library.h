@@ -9,12 +9,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "frontend/sema/coefficients.h"
 #include "frontend/sema/kernel/kernel.h"
 #include "frontend/sema/values/value.h"
 
@@ -74,8 +76,9 @@ Int under(const Int& number, const ProblemSize& given);
 // elements, which factors run along k, whether the epilogue reads inputs of two modes or more,
 // whether the sum is added up in parts beside the tensor cores' own, whether there are batches, be
 // it one, whether parts of the sum are multiplied by scales, from multiples of which number on
-// as many columns have the same scales (0: all have), whether the rows lie in segments, and the
-// compute capability of the GPU, ten times as it is written.
+// as many columns have the same scales (0: all have), whether the rows lie in segments, and of the
+// GPU the compute capability, ten times as it is written, and the coefficients of costs; none stand
+// for those that were fitted on an H200.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
@@ -89,6 +92,7 @@ struct ProductKind {
   int columns_alike = 0;
   bool segments = false;
   int capability = 90;
+  Coefficients costs = {};
 };
 
 // The rows for such products in the library's order, without those whose conditions hold for no
@@ -112,5 +116,29 @@ std::vector<SpaceRow> library_space(const std::string& target, const ProductKind
 // The row of one of them, for any sizes; nothing where its conditions hold for none.
 std::optional<Policy> space_policy(const std::string& target, const ProductKind& kind,
                                    const SpaceRow& row);
+
+// What schedules of a space cost, as expressions over the coefficients: the policies' own text,
+// evaluated with a dim for each coefficient that is an integer. Whoever fits coefficients asks once
+// for a schedule and a problem, and evaluates as often as the fit needs; so the costs stand in Lay
+// alone.
+class CostTerms {
+ public:
+  // `coefficients` are the names, and the numbers of those that are tuples. Throws std::logic_error
+  // where the target has no space.
+  CostTerms(const std::string& target, const Coefficients& coefficients);
+  ~CostTerms();
+
+  // Returns the clocks of a launch, in hundredths, without what a drawn schedule is priced higher
+  // (SpaceRow). `kind.costs` does not count.
+  Int of(const ProductKind& kind, const SpaceRow& schedule, const ProblemSize& sizes);
+
+  // Returns the dims of such an expression, and which of the coefficients each stands for.
+  static std::vector<std::pair<DimId, std::size_t>> coefficients_in(
+      const Int& cost, const Coefficients& coefficients);
+
+ private:
+  struct Asked;
+  std::unique_ptr<Asked> asked_;
+};
 
 }  // namespace lay::sema

@@ -88,7 +88,7 @@ class Costs {
     std::ostringstream text;
     text << "clocks(" << m << "," << n << "," << widths(tile) << ",(" << along_m << "," << along_n;
     if (parts > 1) text << "," << parts;
-    text << "),product(64," << truth(0) << "," << truth(1) << ",16,0,false),"
+    text << "),product(64," << truth(0) << "," << truth(1) << ",16,0,false,fitted_on_h200),"
          << "(" << consumers(tile) << ",1,1," << in_turn << "))";
     const auto [at, is_new] = known_.try_emplace(text.str());
     if (is_new) {

@@ -69,7 +69,8 @@ sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form,
           scaled,
           static_cast<int>(column_run(kernel, form)),
           form.segments.has_value(),
-          target.capability};
+          target.capability,
+          target.costs};
 }
 
 sema::ProblemSize product_size(const sema::Kernel& kernel, const GemmForm& form,
