@@ -7,5 +7,5 @@ tests=(test_laws test_syntax test_language test_ir)
 bash .ci/build.sh sanitize "${tests[@]}"
 for test in "${tests[@]}"; do
   echo "$test, sanitized"
-  LAY_POLICIES=/nonexistent "build-sanitize/tests/$test"
+  LAY_POLICIES=/nonexistent LAY_TARGETS=/nonexistent "build-sanitize/tests/$test"
 done

@@ -492,6 +492,8 @@ void add_generated(CLI::App& app) {
 
 // A file that cannot be read is said, and plans are made without it.
 void read_own_policies() try {
+  const lay::Diagnostics wrong = read_measured_gpus(target_folder());
+  if (!wrong.list().empty()) report(lay::Sources(), wrong);
   read_policies(policy_folder());
 } catch (const lay::DiagnosticError& e) {
   report(lay::Sources(), e.diagnostic);

@@ -1,19 +1,52 @@
 #include "runtime/commands/policies.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
+#include "backend/target/target.h"
+#include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/library.h"
 #include "runtime/io/file.h"
 #include "runtime/io/user_dirs.h"
 
 namespace lay::runtime {
 
-std::string policy_folder() {
-  constexpr const char* own = "LAY_POLICIES";
+namespace {
+
+// $OWN, or a folder of that name among the user's data.
+std::string data_folder(const char* own, const char* name) {
   const std::string folder = user_dir(own, "XDG_DATA_HOME", ".local/share");
   const char* said = std::getenv(own);
-  return folder.empty() || (said && folder == said) ? folder : folder + "/policies";
+  return folder.empty() || (said && folder == said) ? folder : folder + "/" + name;
+}
+
+// The files of the folder that end in .lay, by name: the first file's record of a GPU counts.
+std::vector<std::string> lay_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator each(folder, ignored), end; each != end;
+       each.increment(ignored))
+    if (each->path().extension() == ".lay") files.push_back(each->path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Diagnostic ignored_file(const std::string& message) {
+  Diagnostic d{"file", message};
+  d.severity = Severity::warning;
+  d.notes.push_back({"help",
+                     "the file is ignored, and its GPU is planned for as the library describes it; "
+                     "`lay calibrate` measures it anew"});
+  return d;
+}
+
+}  // namespace
+
+std::string policy_folder() {
+  return data_folder("LAY_POLICIES", "policies");
 }
 
 std::string tuned_policy_path(const std::string& folder, const std::string& family) {
@@ -28,6 +61,35 @@ void read_policies(const std::string& folder) {
     if (std::filesystem::exists(path, ignored))
       sema::add_library(std::string("user.tuned_") + family, path, read_file(path));
   }
+}
+
+std::string target_folder() {
+  return data_folder("LAY_TARGETS", "targets");
+}
+
+std::string measured_gpu_path(const std::string& folder, const std::string& device) {
+  std::string name;
+  for (const char c : device)
+    name += std::isalnum(static_cast<unsigned char>(c)) || c == '-' ? c : '_';
+  return folder + "/" + name + ".lay";
+}
+
+Diagnostics read_measured_gpus(const std::string& folder) {
+  Diagnostics wrong;
+  std::vector<MeasuredGpu> all;
+  if (!folder.empty())
+    for (const std::string& path : lay_files(folder)) try {
+        const std::string library = "user.target_" + path;
+        sema::add_library(library, path, read_file(path));
+        const auto found = measured_gpus_of(library);
+        all.insert(all.end(), found.begin(), found.end());
+      } catch (const Refusal& refusal) {
+        wrong.add(ignored_file(refusal.message));
+      } catch (const DiagnosticError& error) {
+        wrong.add(ignored_file(error.diagnostic.message));
+      }
+  set_measured_gpus(std::move(all));
+  return wrong;
 }
 
 }  // namespace lay::runtime

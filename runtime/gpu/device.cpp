@@ -22,7 +22,9 @@ std::string describe(const DeviceInfo& device) {
   return device.name + ", compute capability " + std::to_string(device.major) + "." +
          std::to_string(device.minor) + ", " + std::to_string(device.sms) + " SMs, " +
          std::to_string(device.memory_bytes >> 30) + " GiB" +
-         (target ? ", planned for as " + target->name + ", compiled for as " + target->architecture
+         (target ? ", planned for as " + target->name +
+                       (measured_target(device.name) ? " as `lay calibrate` measured it" : "") +
+                       ", compiled for as " + target->architecture
                  : ", older than any target: kernels run on the host");
 }
 
@@ -67,6 +69,7 @@ std::vector<Finding> findings() {
 
 Target target_named(const std::string& name) {
   if (const Target* found = find_target(name)) return *found;
+  if (const auto measured = measured_target(name)) return *measured;
   std::string known;
   std::string_view last;
   for (const Target& target : targets()) {

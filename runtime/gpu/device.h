@@ -19,7 +19,8 @@ struct Finding {
 
 std::vector<Finding> findings();
 
-// The library's GPU or architecture of that name; error "unknown-target", which lists them, where
+// The library's GPU or architecture of that name, or the GPU that the driver calls so and that was
+// measured (runtime/commands/policies.h); error "unknown-target", which lists them, where
 // there is none.
 Target target_named(const std::string& name);
 

@@ -12,6 +12,7 @@ namespace {
 enum Attribute : int {
   threads_per_block = 1,
   grid_x = 5,
+  kilohertz = 13,
   sm_count = 16,
   l2_cache_size = 38,
   capability_major = 75,
@@ -67,6 +68,7 @@ DeviceInfo device_info(int ordinal) {
   info.sms = attribute(sm_count);
   info.shared_per_block = attribute(shared_with_opt_in);
   info.l2_bytes = attribute(l2_cache_size);
+  info.hertz = 1e3 * attribute(kilohertz);
   info.threads_per_block = attribute(threads_per_block);
   for (int i = 0; i < 3; ++i) info.grid_limit[static_cast<std::size_t>(i)] = attribute(grid_x + i);
   std::size_t memory = 0;

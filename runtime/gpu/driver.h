@@ -40,6 +40,7 @@ struct DeviceInfo {
   int sms = 0;
   std::int64_t memory_bytes = 0, shared_per_block = 0, l2_bytes = 0;
   int threads_per_block = 0;
+  double hertz = 0;  // the highest clock of the SMs; 0 where the driver does not say
   std::array<int, 3> grid_limit{};
 };
 DeviceInfo device_info(int ordinal = 0);
