@@ -11,6 +11,7 @@
 #include "frontend/export/export.h"
 #include "frontend/source/text.h"
 #include "runtime/bench/bench.h"
+#include "runtime/bench/calibrate/calibrate.h"
 #include "runtime/bench/tune/tune.h"
 #include "runtime/build/manifest.h"
 #include "runtime/commands/command_table.h"
@@ -298,6 +299,28 @@ void add_tune(CLI::App& app, int& code) {
   });
 }
 
+void add_calibrate(CLI::App& app, int& code) {
+  auto* calibrate = app.add_subcommand(
+      "calibrate",
+      "Measures the GPU, and fits the costs by which launches choose to times of schedules there.");
+  auto o = std::make_shared<lay::bench::CalibrateOptions>();
+  const auto add_file = [&](const char* option, std::string& path, const char* text) {
+    return calibrate->add_option(option, path, text)->type_name("FILE");
+  };
+  auto* from = add_file("--from", o->from, "times to fit to, without a GPU: prints the fit");
+  calibrate->add_option("--gpu", o->gpu, "the GPU that times of --from are of (default h200)")
+      ->needs(from);
+  add_file("-o,--output", o->output, "the file to write (default: in your folder of GPUs)")
+      ->excludes(from);
+  add_file("--times", o->times, "write the times, too, as --from reads them")->excludes(from);
+  calibrate->add_flag("--dry-run", o->dry_run, "keep nothing")->excludes("--output");
+  calibrate->add_flag("--json", o->json, "print JSON; the tables go to standard error");
+  calibrate->add_option("--seed", o->effort.seed, "draw other products (default 1)");
+  calibrate->add_option("--seconds", o->effort.seconds, "begin no product later (default 85)")
+      ->check(CLI::Range(1.0, 3600.0));
+  calibrate->callback([=, &code] { code = lay::bench::calibrate(*o); });
+}
+
 void add_show(CLI::App& app, int& code) {
   auto* show = app.add_subcommand(
       "show", "Draws a picture on the terminal, or as SVG, PNG, HTML or LaTeX in a file.");
@@ -525,6 +548,7 @@ int command(int argc, char** argv) {
   add_build(app, code);
   add_bench(app, code);
   add_tune(app, code);
+  add_calibrate(app, code);
   add_show(app, code);
   add_explain(app, code);
   add_export(app, code);

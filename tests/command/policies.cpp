@@ -214,6 +214,85 @@ TEST_CASE("lay plan takes sizes, and says what is wrong with them") {
   CHECK(home.lay({"plan", "gemm.lay", "--size", "-3"}).code == 1);
 }
 
+TEST_CASE("a user's file of a GPU changes plans for that GPU, and one that is wrong is ignored") {
+  Home home;
+  const std::string name = "NVIDIA H100 80GB HBM3";
+  const auto lay = [&](const std::vector<std::string>& arguments) {
+    return run_lay(arguments, {"", home.path(""), {"LAY_TARGETS=" + home.path("gpus")}, 60, 0});
+  };
+  const auto plan = [&](const std::string& gpu) {
+    return lay({"plan", "gemm.lay", "--kernel", "tt", "--size", "512", "--gpu", gpu});
+  };
+  const Finished usual = plan("h100");
+  CHECK(usual.code == 0);
+  CHECK(usual.error == "");
+  CHECK(plan(name).code == 1);
+  CHECK(plan(name).error.find("there is no target `" + name + "`") != std::string::npos);
+
+  std::filesystem::create_directory(home.path("gpus"));
+  const std::string file = home.path("gpus/NVIDIA_H100_80GB_HBM3.lay");
+  const auto text = [&](const std::string& costs) {
+    return "use targets.gpu\nlet measured = (measured_gpu(device = \"" + name +
+           "\", capability = 90, sms = 132, hertz = 1.98e9, memory_rate = 3.35e12, cache_rate = "
+           "5500, launch = 2.5e-6, costs = " +
+           costs + "),)\n";
+  };
+  put(file, text("fitted_on_h200"));
+  CHECK(plan(name).out == usual.out);
+  put(file,
+      text("cost_coefficients(row = 150, row_of_two_lines = 320, row_across = 400, received = "
+           "200, shorter = 300, ragged = 1400, tile = 2000, ping_pong = 150, parts = 620, "
+           "cluster_of_eight = 300, launch = 2280, epilogue = 114, operation = 20, part_sum = 77, "
+           "bytes = 300, bytes_tile = 350, bytes_launch = 3000, bytes_part_sum = 220, thread_sum "
+           "= 73, transposed = 73, sm_row = 9, sm_transposed = 4, sent_sum = 20, sm_products = "
+           "110, copied = 848, ring_transposed = 555, sm_turn = 5000, thread_launch = 800, "
+           "no_overlap = 1500, missing = (0,0,5,3,4,5,3,2))"));
+  CHECK(plan(name).code == 0);
+  CHECK(plan(name).out != usual.out);
+  CHECK(plan("h100").out == usual.out);
+
+  for (const char* wrong : {"let measured = (\n", "let measured = 8\n", "dim M\n",
+                            "use targets.gpu\nlet measured = (rate(\"warp\", f16, 8),)\n",
+                            "use nothing.at_all\n", "\x01\x02"}) {
+    put(file, wrong);
+    const Finished ended = plan("h100");
+    INFO(ended.error);
+    CHECK(ended.code == 0);
+    CHECK(ended.out == usual.out);
+    CHECK(ended.error.starts_with("warning[file]: " + file + ":"));
+    CHECK(ended.error.find("the file is ignored") != std::string::npos);
+  }
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  CHECK(plan("h100").code == 0);
+  CHECK(plan("h100").error.find(file) != std::string::npos);
+}
+
+TEST_CASE("lay calibrate without a GPU says why, and fits to times of a file") {
+  Home home;
+  const auto lay = [&](const std::vector<std::string>& arguments) {
+    return run_lay(arguments, {"", home.path(""), {"LAY_TARGETS=" + home.path("gpus")}, 60, 0});
+  };
+  put(home.path("times.txt"),
+      "tt 1000 1000 1000 1 9.0: 64x64.1x1 20.1, 128x128.2x1p 15.2, 64x128.2x1 16.8\n"
+      "tt 4000 1000 1000 1 9.0: 64x64.1x1 40.1, 128x128.2x1p 32.2, 64x128.2x1 38.8\n");
+  const Finished fitted = lay({"calibrate", "--from", "times.txt", "--gpu", "h100"});
+  INFO(fitted.out << fitted.error);
+  CHECK(fitted.code == 0);
+  CHECK(fitted.out.starts_with("times of times.txt, for h100\n"));
+  CHECK(fitted.out.find("\n2 problems, 6 times; ") != std::string::npos);
+  const Finished json = lay({"calibrate", "--from", "times.txt", "--json"});
+  CHECK(json.out.starts_with("{\"coefficients\":{\"row\":{\"library\":74,"));
+  CHECK(lay({"calibrate", "--from", "none.txt"}).code == 1);
+  CHECK(lay({"calibrate", "--from", "times.txt", "-o", "x"}).code == 2);
+  CHECK(lay({"calibrate", "--gpu", "h100"}).code == 2);
+  const Finished ended = lay({"calibrate", "--dry-run", "--seconds", "1"});
+  if (ended.code == 0) return;  // there is a GPU
+  CHECK(ended.code == 3);
+  CHECK(ended.error.starts_with("lay calibrate: no GPU to measure on: "));
+  CHECK(!std::filesystem::exists(home.path("gpus")));
+}
+
 TEST_CASE("lay tune without a GPU ranks, says why nothing is timed, and writes nothing") {
   Home home;
   const Finished ended = home.lay({"tune", "gemm.lay", "--kernel", "tt", "--size", "1024"});

@@ -74,7 +74,8 @@ std::string man_page(const CommandTable& table) {
        "The folder of compiled kernels; without it lay in XDG_CACHE_HOME.",
        {}},
       {{}, "LAY_HISTORY", "The file of the lines typed in the REPL.", {}},
-      {{}, "LAY_POLICIES", "The folder of the schedules that `lay tune` keeps.", {}}};
+      {{}, "LAY_POLICIES", "The folder of the schedules that `lay tune` keeps.", {}},
+      {{}, "LAY_TARGETS", "The folder of the numbers of GPUs that `lay calibrate` measured.", {}}};
   for (const CommandOption& variable : variables) text += described(variable);
   return text + ".SH SEE ALSO\nThe tour of the language, docs/tour.md, and `lay help`.\n";
 }

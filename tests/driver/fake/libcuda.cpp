@@ -11,10 +11,10 @@
 // A program that exports fake_fails(call) says which calls fail, and with what status. fake_held
 // counts what is loaded and held.
 //
-// Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel) of the
-// program says. The driver cannot keep the arguments of recorded work: replaying a graph lets only
-// time pass, but for a program that exports fake_record(kernel, launch, arguments), which makes
-// something of a recorded launch, and fake_replay(it), which does the work.
+// Time passes by a quarter of a millisecond a launch, or as often that as fake_cost(kernel,
+// arguments) of the program says. The driver cannot keep the arguments of recorded work: replaying
+// a graph lets only time pass, but for a program that exports fake_record(kernel, launch,
+// arguments), which makes something of a recorded launch, and fake_replay(it), which does the work.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -237,8 +237,8 @@ int cuMemsetD8_v2(Address to, unsigned char value, std::size_t bytes) {
 int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned,
                    unsigned, unsigned shared, void*, void** arguments, void**) {
   const unsigned launch[] = {x, y, z, threads, shared};
-  const auto cost = reinterpret_cast<long (*)(void*)>(dlsym(RTLD_DEFAULT, "fake_cost"));
-  pass_time(cost ? cost(function) : 1);
+  const auto cost = reinterpret_cast<long (*)(void*, void**)>(dlsym(RTLD_DEFAULT, "fake_cost"));
+  pass_time(cost ? cost(function, arguments) : 1);
   if (captured) {
     using Record = void* (*)(void*, const unsigned*, void**);
     if (const auto record = reinterpret_cast<Record>(dlsym(RTLD_DEFAULT, "fake_record")))
