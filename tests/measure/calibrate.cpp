@@ -37,15 +37,12 @@ sema::Coefficients changed(sema::Coefficients costs, const std::map<std::string,
 }
 
 // A GPU that is slower to ask for rows and to begin tiles, and faster to store.
-const std::map<std::string, double> other_gpu{{"row", 1.35},         {"row_of_two_lines", 1.3},
-                                              {"row_across", 1.25},  {"received", 1.2},
-                                              {"tile", 1.5},         {"epilogue", 0.7},
-                                              {"operation", 1.5},    {"launch", 1.4},
-                                              {"parts", 0.6},        {"part_sum", 1.3},
-                                              {"shorter", 0.7},      {"cluster_of_eight", 1.6},
-                                              {"thread_sum", 1.3},   {"copied", 0.75},
-                                              {"sm_products", 1.15}, {"sm_turn", 0.7},
-                                              {"thread_launch", 1.5}};
+const std::map<std::string, double> other_gpu{
+    {"row", 1.35},         {"in_line", 1.25}, {"in_sector", 1.3},    {"received", 1.2},
+    {"tile", 1.5},         {"epilogue", 0.7}, {"operation", 1.5},    {"launch", 1.4},
+    {"parts", 0.6},        {"part_sum", 1.3}, {"shorter", 0.7},      {"cluster_of_eight", 1.6},
+    {"thread_sum", 1.3},   {"copied", 0.75},  {"sm_products", 1.15}, {"sm_turn", 0.7},
+    {"thread_launch", 1.5}};
 
 std::int64_t number(const sema::Coefficients& costs, const std::string& name) {
   for (const sema::Coefficient& each : costs)
@@ -142,8 +139,7 @@ TEST_CASE("calibrate: a fit finds the coefficients that times follow") {
   CHECK(made.after.mean_loss <= made.before.mean_loss);
   CHECK(made.after.tau > 0.97);
   CHECK(made.after.tensor_hertz == Approx(1.6e9).epsilon(0.05));
-  for (const char* name :
-       {"row", "row_of_two_lines", "row_across", "received", "epilogue", "launch"}) {
+  for (const char* name : {"row", "in_line", "in_sector", "received", "epilogue", "launch"}) {
     INFO(name << ": " << number(usual, name) << " in the library, " << number(theirs, name)
               << " there, " << number(made.fit.coefficients, name) << " found");
     CHECK(static_cast<double>(number(made.fit.coefficients, name)) ==
@@ -331,7 +327,7 @@ TEST_CASE("lay calibrate finds what a GPU's times follow, and later plans are fo
   CHECK(runtime::read_measured_gpus(folder.path().string()).list().empty());
   const auto read = target_of("Fake GPU", 90, 132);
   REQUIRE(read);
-  for (const char* name : {"row", "received", "row_across", "epilogue", "launch"}) {
+  for (const char* name : {"row", "received", "in_line", "epilogue", "launch"}) {
     INFO(name << ": " << number(usual, name) << " in the library, " << number(theirs, name)
               << " there, " << number(read->costs, name) << " found");
     CHECK(static_cast<double>(number(read->costs, name)) ==
