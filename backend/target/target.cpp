@@ -170,7 +170,7 @@ std::vector<MeasuredGpu> measured_gpus_of(const std::string& library) {
   for (const sema::RecordPtr& record : sema::library_records(library, "measured")) {
     const sema::RecordFields fields(*record, [&](const std::string& what) {
       throw refusal("file",
-                    sema::library_path(library) + ": the record " + record->head + ": " + what);
+                    sema::library_path(library) + ": the record " + record->name + ": " + what);
     });
     constexpr std::int64_t most_sms = 1 << 16;
     MeasuredGpu gpu;

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "backend/cuda/names.h"
 #include "frontend/algebra/support/refusal.h"
@@ -147,6 +148,33 @@ TEST_CASE("calibrate: a fit finds the coefficients that times follow") {
   }
   // No time depends on what a product of other types costs.
   CHECK(number(made.fit.coefficients, "bytes") == number(usual, "bytes"));
+}
+
+// Fits begin with the coefficients of a GPU that is none, and have to come back: on problems that a
+// fit has not seen it chooses about as well as the library, whose coefficients were fitted to all.
+TEST_CASE("calibrate: half of the times of an H200 say how to choose on the other half") {
+  const bench::ProductKernels kernels;
+  const sema::Coefficients usual = default_target().costs, theirs = changed(usual, other_gpu);
+  for (const auto& [file, every, least] :
+       {std::tuple{"tiles.txt", 3, 140}, std::tuple{"simt.txt", 1, 110}}) {
+    const std::string text =
+        test::slurp(std::string(LAY_SOURCE_DIR) + "/tests/plan/" + std::string(file));
+    auto problems = bench::read_times(text, kernels);
+    int at = 0, each = every;
+    std::erase_if(problems, [&](const bench::TimedProblem&) { return ++at % each != 0; });
+    const auto library = bench::calibrated(problems, kernels, 132, usual, usual),
+               other = bench::calibrated(problems, kernels, 132, theirs, theirs);
+    INFO(file << ": " << library.before.problems << " problems; the library loses "
+              << library.before.mean_loss << ", the other GPU's coefficients "
+              << other.before.mean_loss << ", fits " << library.held_out.mean_loss << " and "
+              << other.held_out.mean_loss << ", tau " << library.before.tau << ", "
+              << other.before.tau << ", " << other.held_out.tau);
+    CHECK(library.before.problems >= static_cast<std::size_t>(least));
+    CHECK(library.held_out.mean_loss <= library.before.mean_loss + 0.01);
+    CHECK(other.held_out.mean_loss <= library.before.mean_loss + 0.01);
+    CHECK(other.held_out.tau >= other.before.tau - 0.005);
+    CHECK(other.after.mean_loss <= other.before.mean_loss + 0.005);
+  }
 }
 
 TEST_CASE("calibrate: few times, or none, move coefficients little") {

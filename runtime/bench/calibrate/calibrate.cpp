@@ -204,7 +204,7 @@ int fit_to_file(const CalibrateOptions& options) {
                                       " holds no times: expected lines KERNEL M N K BATCHES TIME: "
                                       "SCHEDULE MICROSECONDS, ...");
   const Calibration made = calibrated(problems, kernels, target.sms, target.costs, target.costs);
-  put(options, "times of " + options.from + ", for " + target.name + "\n" + table_of(made));
+  put(options, "times of " + options.from + ", for " + options.gpu + "\n" + table_of(made));
   if (options.json) std::cout << json_of(made) << "\n";
   return runtime::exit_ok;
 }
