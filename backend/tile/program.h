@@ -30,6 +30,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -309,11 +310,12 @@ struct Program {
   const Axis& axis(AxisId id) const { return axes[static_cast<std::size_t>(id)]; }
   const Tile& tile(TileId id) const { return tiles[static_cast<std::size_t>(id)]; }
   bool is_bound() const { return threads.has_value() || warpgroups.has_value(); }
-  int products() const;  // of tiles
-  bool has_products() const { return products() > 0; }
-  // One product (products/product.h), or several in a chain (chained_products.h).
-  bool is_product() const { return products() == 1; }
-  bool is_chain() const { return products() > 1; }
+  int summed_axes() const;  // that products of tiles are summed over
+  bool has_products() const { return summed_axes() > 0; }
+  // Products of one loop over the sum (products/product.h), or of several in a chain
+  // (chained_products.h).
+  bool is_product() const { return summed_axes() == 1; }
+  bool is_chain() const { return summed_axes() > 1; }
   // Returns true if all loops are over the grid, one for each axis: a block computes the elements
   // of one tile of the outputs, each by itself.
   bool is_elementwise() const;
@@ -333,10 +335,12 @@ void for_each(const Block& block, F&& f) {
   }
 }
 
-inline int Program::products() const {
-  int count = 0;
-  for_each(body, [&](const Stmt& stmt) { count += std::holds_alternative<Mma>(stmt.node); });
-  return count;
+inline int Program::summed_axes() const {
+  std::set<AxisId> summed;
+  for_each(body, [&](const Stmt& stmt) {
+    if (const auto* mma = std::get_if<Mma>(&stmt.node)) summed.insert(mma->over);
+  });
+  return static_cast<int>(summed.size());
 }
 
 }  // namespace lay::tile

@@ -31,6 +31,18 @@ std::optional<NotTiled> fault_of(const Kernel& kernel, const Product& product) {
   const NodeId segment = product.segments ? product.segments->of : -1;
   if (depends_on(kernel, product.a, product.n) || depends_on(kernel, product.b, product.m, segment))
     return NotTiled{"its rows select the part of an operand that they meet"};
+  if (product.further.empty()) return std::nullopt;
+  if (!factors->others.empty() || product.segments)
+    return NotTiled{"one of several products has scales, or their rows have segments"};
+  for (const FurtherProduct& each : product.further) {
+    const auto of_each = factors_of(kernel, each.sum, product.a, each.b);
+    if (!of_each || !of_each->others.empty())
+      return NotTiled{"a further sum is not of products of its rows' operand and another one"};
+    const auto& indices = std::get<sema::Reduce>(kernel.node(each.sum).what).indices;
+    if (indices != std::vector{product.k}) return NotTiled{"a further sum is over another index"};
+    if (depends_on(kernel, each.b, product.m))
+      return NotTiled{"its rows select the part of an operand that they meet"};
+  }
   return std::nullopt;
 }
 
@@ -56,19 +68,21 @@ class ProductMaker {
     }
     const AxisId k = summed_axis_of(made_);
     Block step;
-    const TileId a = operand(product_.a, 0, step), b = operand(product_.b, 1, step);
-    const TileId sum = add_tile({"sum", kernel().node(product_.sum).type, axes_of(product_.sum),
-                                 Space::registers, product_.sum, -1});
-    step.push_back(
-        {how_ ? Mma{sum, a, b, k, how_->atom, how_->interval, how_->sets} : Mma{sum, a, b, k, {}}});
-    if (how_ && how_->exchanged) {
-      auto& mma = std::get<Mma>(step.back().node);
-      std::swap(mma.a, mma.b);
+    const Factors factors = *factors_of(kernel(), product_.sum, product_.a, product_.b);
+    const TileId a = operand(product_.a, factors.a, how_ ? &how_->operands.front() : nullptr, step);
+    const TileId b = operand(product_.b, factors.b, how_ ? &how_->operands.back() : nullptr, step);
+    std::vector<Mma> products{product(product_.sum, a, b)};
+    for (std::size_t i = 0; i < product_.further.size(); ++i) {
+      const FurtherProduct& each = product_.further[i];
+      const NodeId factor = factors_of(kernel(), each.sum, product_.a, each.b)->b;
+      const TileId other = operand(each.b, factor, how_ ? &how_->further[i] : nullptr, step);
+      products.push_back(product(each.sum, a, other));
     }
+    for (Mma& each : products) step.push_back({std::move(each)});
     Block body{{For{k, Walk::sequence, std::move(step), product_.parts, how_ && how_->alternates}}};
     if (how_)
       for (const BoundInput& each : how_->inputs) input(each, body);
-    outputs(sum, body);
+    outputs(body);
     for (AxisId axis = k; axis-- > 0;) body = {{For{axis, Walk::grid, std::move(body)}}};
     made_.body = std::move(body);
     verify_after(how_ ? "bind" : "form", made_);
@@ -109,24 +123,41 @@ class ProductMaker {
     return static_cast<TileId>(made_.tiles.size()) - 1;
   }
 
-  // Returns the tile that is multiplied.
-  TileId operand(NodeId load, std::size_t side, Block& step) {
+  // The products of two tiles, and the tile of their sum.
+  Mma product(NodeId sum, TileId a, TileId b) {
+    Mma made{add_tile({"sum", kernel().node(sum).type, axes_of(sum), Space::registers, sum, -1}),
+             a,
+             b,
+             summed_axis_of(made_),
+             {}};
+    sums_.push_back(made.out);
+    if (!how_) return made;
+    made.atom = how_->atom;
+    made.interval = how_->interval;
+    made.sets = how_->sets;
+    if (how_->exchanged) std::swap(made.a, made.b);
+    return made;
+  }
+
+  // Returns the tile that is multiplied. `factor` is what the sum multiplies, the load under casts;
+  // `bound` nothing before it is bound.
+  TileId operand(NodeId load, NodeId factor, const BoundOperand* bound, Block& step) {
     const sema::Tensor& tensor = kernel().loaded(load);
     const auto axes = axes_of(load);
     const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, load, -1});
     // Zeros around a window are there once it is copied.
-    const NodeId selection = element_of(kernel(), factor(load))->selection;
+    const NodeId selection = element_of(kernel(), factor)->selection;
     const TileId to = add_tile({"tile_" + tensor.name, tensor.element, axes, Space::shared,
                                 selection >= 0 ? selection : load, -1});
     Copy copy{to, from};
-    if (!how_) {
+    if (!bound) {
       step.push_back({copy});
       return to;
     }
-    const BoundOperand& how = how_->operands[side];
+    const BoundOperand& how = *bound;
     Tile& shared = made_.tiles[static_cast<std::size_t>(to)];
     if (!how_->atom) {
-      shared.value = factor(load);
+      shared.value = factor;
       shared.element = kernel().node(product_.sum).type;
     }
     shared.shared = how.shared;
@@ -154,18 +185,12 @@ class ProductMaker {
       copy.vector_mode = how.vector_mode;
       step.push_back({copy});
     }
-    return how.fragment ? fragment(load, to, how, step) : to;
+    return how.fragment ? fragment(load, factor, to, how, step) : to;
   }
 
-  // The factor of the product that is the load under casts.
-  NodeId factor(NodeId load) const {
-    const Factors factors = *factors_of(kernel(), product_.sum, product_.a, product_.b);
-    return load == product_.a ? factors.a : factors.b;
-  }
-
-  TileId fragment(NodeId load, TileId shared, const BoundOperand& how, Block& step) {
+  TileId fragment(NodeId load, NodeId factor, TileId shared, const BoundOperand& how, Block& step) {
     Tile held{"fragment_" + kernel().loaded(load).name, *how.fragment, made_.tile(shared).axes};
-    held.value = how.converted ? factor(load) : made_.tile(shared).value;
+    held.value = how.converted ? factor : made_.tile(shared).value;
     held.filled_by = how.fragment_copy;
     const TileId to = add_tile(std::move(held));
     step.push_back(how.converted ? Stmt{Map{to}} : Stmt{Copy{to, shared}});
@@ -186,16 +211,20 @@ class ProductMaker {
   }
 
   // All outputs are computed before one is stored: they may read what another one replaces.
-  void outputs(TileId sum, Block& body) {
+  void outputs(Block& body) {
     std::vector<AxisId> axes;
     for (AxisId axis = 0; axis < summed_axis_of(made_); ++axis) axes.push_back(axis);
     Block stores;
     for (std::size_t i = 0; i < kernel().assignments.size(); ++i) {
       const sema::Assignment& assignment = kernel().assignments[i];
       const sema::Tensor& tensor = kernel().tensor(assignment.target);
-      TileId from = sum;
-      if (assignment.value != product_.sum || tensor.element != made_.tile(sum).element ||
-          made_.tile(sum).axes != axes) {
+      const auto sum = std::ranges::find_if(sums_, [&](TileId id) {
+        const Tile& tile = made_.tile(id);
+        return assignment.value == tile.value && tensor.element == tile.element &&
+               tile.axes == axes;
+      });
+      TileId from = sum == sums_.end() ? -1 : *sum;
+      if (from < 0) {
         from = add_tile(
             {"out_" + tensor.name, tensor.element, axes, Space::registers, assignment.value, -1});
         body.push_back({Map{from}});
@@ -224,6 +253,7 @@ class ProductMaker {
   const BoundProduct* how_;
   std::vector<std::set<IndexId>> free_;
   Program made_;
+  std::vector<TileId> sums_;  // of the products, in their order
   std::set<std::string> axis_names_, tile_names_;
 };
 
@@ -247,7 +277,10 @@ ProductParts parts_of(const Program& product) {
     if (const auto* loop = std::get_if<For>(&stmt.node)) {
       if (loop->walk == Walk::sequence) parts.sums = loop;
     } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
-      parts.mma = mma;
+      if (parts.mma)
+        parts.further.push_back({mma, {}});
+      else
+        parts.mma = mma;
     } else if (const auto* copy = std::get_if<Copy>(&stmt.node);
                copy && product.tile(copy->dst).space == Space::global) {
       parts.stores.push_back(copy);
@@ -262,14 +295,13 @@ ProductParts parts_of(const Program& product) {
     return std::ranges::find(axes, axis) != axes.end();
   };
   parts.exchanged = runs(parts.mma->a, column_axis) || runs(parts.mma->b, row_axis);
-  for (const std::size_t side : {0U, 1U}) {
-    ProductParts::Operand& operand = parts.operands[side];
-    const bool first = (side == 0) != parts.exchanged;
-    const TileId multiplied = operand.shared = first ? parts.mma->a : parts.mma->b;
-    const auto load_of = [&](TileId tile) {
-      const auto element = element_of(*product.kernel, product.tile(tile).value);
-      return element ? element->load : -1;
-    };
+  const auto load_of = [&](TileId tile) {
+    const auto element = element_of(*product.kernel, product.tile(tile).value);
+    return element ? element->load : -1;
+  };
+  const auto steps_of = [&](TileId multiplied) {
+    ProductParts::Operand operand;
+    operand.shared = multiplied;
     const NodeId load = load_of(multiplied);
     for (const Stmt* stmt : steps) {
       const auto* copy = std::get_if<Copy>(&stmt->node);
@@ -284,7 +316,12 @@ ProductParts parts_of(const Program& product) {
         operand.read = stmt;
       }
     }
-  }
+    return operand;
+  };
+  const auto of_columns = [&](const Mma& mma) { return parts.exchanged ? mma.a : mma.b; };
+  parts.operands = {steps_of(parts.exchanged ? parts.mma->b : parts.mma->a),
+                    steps_of(of_columns(*parts.mma))};
+  for (ProductParts::Further& each : parts.further) each.operand = steps_of(of_columns(*each.mma));
   return parts;
 }
 
@@ -305,6 +342,8 @@ Product product_of(const Program& program) {
                program.axis(row_axis).segments};
   for (AxisId axis = column_axis + 1; axis < summed_axis_of(program); ++axis)
     made.batch.push_back(index(axis));
+  for (const ProductParts::Further& each : parts.further)
+    made.further.push_back({program.tile(each.mma->out).value, load(each.operand)});
   return made;
 }
 

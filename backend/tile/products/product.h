@@ -64,6 +64,19 @@
 //
 // With the factors exchanged, `tile_W[n,k] * tile_X[m,k]`, the instruction's rows are n.
 //
+// Products of one operand with several others have a loop in common. Each has a sum of its own, and
+// the outputs are computed of all of them:
+//
+//         copy tile_X[m,k] <- X[m,k]
+//         copy tile_G[n,k] <- G[n,k]
+//         copy tile_U[n,k] <- U[n,k]
+//         mma sum[m,n] += tile_X[m,k] * tile_G[n,k] over k
+//         mma sum2[m,n] += tile_X[m,k] * tile_U[n,k] over k
+//       }
+//       map out_Y[m,n] = silu(sum[m,n]) * sum2[m,n]
+//
+// All of them are bound alike: by one atom, without intervals, and with operands of one layout.
+//
 // Threads that differ in k only are slices: each adds the products of its part of every tile of k,
 // and the sums of the slices are added up in their order.
 //
@@ -80,6 +93,14 @@
 
 namespace lay::tile {
 
+// A product of the same rows of A with another B.
+struct FurtherProduct {
+  sema::NodeId sum = -1;  // over the same k alone
+  sema::NodeId b = -1;    // the load, of n and k
+
+  friend bool operator==(const FurtherProduct&, const FurtherProduct&) = default;
+};
+
 // Which nodes and indices of a kernel the product is made of.
 struct Product {
   sema::NodeId sum = -1;  // over k alone
@@ -88,6 +109,7 @@ struct Product {
   sema::NodeId a = -1, b = -1;            // the loads: a of m and k, b of n and k
   int parts = 1;                          // of K, a block each
   std::optional<Segments> segments = {};  // of the rows
+  std::vector<FurtherProduct> further = {};
 
   friend bool operator==(const Product&, const Product&) = default;
 };
@@ -98,7 +120,8 @@ inline AxisId summed_axis_of(const Program& program) {
 }
 
 // Returns the unbound program. NotTiled: A or B is no factor of the sum, or has rows or columns of
-// the other one; another factor depends on k otherwise than through quotients.
+// the other one; another factor depends on k otherwise than through quotients; of several products
+// one has scales, or their rows have segments.
 std::variant<Program, NotTiled> form_product(const sema::KernelPtr& kernel, const Product& product);
 
 // How an operand gets to the threads that multiply it.
@@ -139,6 +162,7 @@ struct BoundProduct {
   bool alternates = false;               // the loop over k
   int blocks_per_sm = 1;
   std::array<BoundOperand, 2> operands;
+  std::vector<BoundOperand> further;  // the B of each further product
   std::vector<BoundInput> inputs;
   std::vector<BoundOutput> outputs;  // by assignment
 };
@@ -155,9 +179,15 @@ struct ProductParts {
     const Stmt* read = nullptr;  // into registers, where fragments are multiplied
     TileId shared = -1;          // the tile in shared memory
   };
-  const For* sums = nullptr;  // the loop over k
-  const Mma* mma = nullptr;
+  // A further product, and its operand of the columns: it shares that of the rows.
+  struct Further {
+    const Mma* mma = nullptr;
+    Operand operand;
+  };
+  const For* sums = nullptr;        // the loop over k
+  const Mma* mma = nullptr;         // the first
   std::array<Operand, 2> operands;  // of rows, of columns
+  std::vector<Further> further;     // in the order of the program
   bool exchanged = false;           // the atom's rows are the columns
   std::vector<const Copy*> inputs;  // from global memory, behind the sums
   std::vector<const Copy*> stores;  // to global memory, in the order of the program

@@ -6,12 +6,11 @@
 
 #include "backend/tile/products/factors.h"
 #include "backend/tile/products/group_scale.h"
+#include "backend/tile/products/layout_questions.h"
 #include "backend/tile/products/product.h"
 #include "backend/tile/rules/verify_elementwise.h"
 #include "backend/tile/text/print.h"
-#include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/layouts/operations.h"
-#include "frontend/algebra/support/memo.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
@@ -22,50 +21,6 @@ namespace {
 // Limits of every GPU.
 constexpr int threads_of_block = 1024, bytes_of_block = 227 * 1024, extent_of_box = 256;
 constexpr int threads_of_producer = 128, threads_of_warpgroup = 128, blocks_of_cluster = 16;
-
-// The places of a layout in shared memory; the variants of a plan ask again.
-struct Places {
-  std::size_t count = 0;
-  std::int64_t least = 0, most = 0;
-  bool once = true;  // no two elements have one
-};
-Places places_of(const AnyLayout& layout) {
-  static Memo<std::string, Places> known;
-  return known(to_string(layout), [&] {
-    const auto offsets = values(layout);
-    const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
-    Places made{offsets.size(), *least, *most};
-    std::vector<char> taken(static_cast<std::size_t>(*most - *least) + 1, 0);
-    for (const std::int64_t offset : offsets)
-      if (taken[static_cast<std::size_t>(offset - *least)]++) made.once = false;
-    return made;
-  });
-}
-
-// Returns true if the layout has every coordinate of the extents once.
-bool is_cover(const Layout& layout, const Tuple& extents) {
-  static Memo<std::string, bool> known;
-  return known(layout.to_string() + extents.to_string(), [&] {
-    Facts facts;
-    return covers(facts, layout, extents).verdict == Verdict::proved;
-  });
-}
-
-// Returns true if the first threads and values of a layout onto numbers, rows the fastest, are
-// those of the instruction.
-bool begins_as(const Layout& numbers, const sema::Atom& atom, int threads) {
-  static Memo<std::string, bool> known;
-  return known(numbers.to_string() + atom.c.to_string(), [&] {
-    const auto all = values(numbers), of_atom = values(atom.c);
-    const auto count = static_cast<std::size_t>(atom.count());
-    if (static_cast<std::size_t>(threads) < count) return false;
-    for (std::size_t i = 0; i < of_atom.size(); ++i) {
-      const std::size_t at = i % count + i / count * static_cast<std::size_t>(threads);
-      if (at >= all.size() || all[at] != of_atom[i]) return false;
-    }
-    return true;
-  });
-}
 
 class ProductVerifier {
  public:
@@ -98,17 +53,50 @@ class ProductVerifier {
     if (const auto* loop = std::get_if<For>(&stmt.node)) {
       if (loop->walk != (loop->axis == summed() ? Walk::sequence : Walk::grid))
         problem("nesting", "a product walks its last axis in sequence, the others in the grid");
+      if (loop->walk == Walk::sequence && sums_++ > 0)
+        problem("nesting", "two loops walk the axis of the sums");
     } else if (const auto* copy = std::get_if<Copy>(&stmt.node)) {
       stores_ = stores_ || tile(copy->dst).space == Space::global;
+      if (first_ && runs(copy->dst, summed()))
+        problem("product", name(copy->dst) + " is copied behind a product of its loop");
     } else if (const auto* map = std::get_if<Map>(&stmt.node)) {
       if (stores_) problem("store", name(map->out) + " is computed after an output is stored");
     } else if (const auto* mma = std::get_if<Mma>(&stmt.node)) {
       if (mma->over != summed())
         problem("product", name(mma->out) + " is summed over another axis than the last");
       intervals(*mma);
+      if (first_)
+        further(*mma);
+      else
+        first_ = mma;
     } else {
       problem("reduction", "a product reduces nothing else");
     }
+  }
+
+  bool runs(TileId id, AxisId axis) const {
+    return std::ranges::find(tile(id).axes, axis) != tile(id).axes.end();
+  }
+
+  // A further product of the loop is as the first, but for its second operand and its sum.
+  void further(const Mma& mma) {
+    if (mma.a != first_->a || runs(mma.a, column_axis))
+      problem("product", name(mma.out) + " and " + name(first_->out) +
+                             " are no products of one first operand, which has the rows");
+    if (tile(mma.out).element != tile(first_->out).element ||
+        tile(mma.b).element != tile(first_->b).element || tile(mma.b).axes.empty() ||
+        !runs(mma.b, column_axis))
+      problem("product", name(mma.out) + " and " + name(first_->out) +
+                             " have sums or second operands of different types or axes");
+    if (mma.atom != first_->atom)
+      problem("product", name(mma.out) + " and " + name(first_->out) +
+                             " are multiplied by different instructions");
+    for (const auto& each : {factors(*first_), factors(mma)})
+      if (each && !each->others.empty()) problem("product", "one of several products has scales");
+    if (mma.interval != 0 || first_->interval != 0 || mma.sets != 1)
+      problem("interval", "several products are added up in intervals");
+    if (program_.axis(row_axis).segments)
+      problem("segments", "the rows of several products have segments");
   }
 
   // The segment of a row is read from memory, at the row alone or at the one that it is stored at.
@@ -124,12 +112,16 @@ class ProductVerifier {
       problem("segments", rows + " has segments that no tensor gives for each of its coordinates");
   }
 
+  std::optional<Factors> factors(const Mma& mma) const {
+    const sema::Kernel& kernel = *program_.kernel;
+    const auto a = element_of(kernel, tile(mma.a).value), b = element_of(kernel, tile(mma.b).value);
+    return a && b ? factors_of(kernel, tile(mma.out).value, a->load, b->load) : std::nullopt;
+  }
+
   // Scales multiply sums of intervals, each of which lies in one group of theirs.
   void intervals(const Mma& mma) {
     const sema::Kernel& kernel = *program_.kernel;
-    const auto a = element_of(kernel, tile(mma.a).value), b = element_of(kernel, tile(mma.b).value);
-    const auto factors =
-        a && b ? factors_of(kernel, tile(mma.out).value, a->load, b->load) : std::nullopt;
+    const auto factors = this->factors(mma);
     if (!factors) return problem("product", name(mma.out) + " is no sum of two elements' products");
     const int tile_k = extent(summed());
     if (mma.interval < 0 || (mma.interval > 0 && tile_k == 0))
@@ -162,7 +154,12 @@ class ProductVerifier {
                 "a tile has several coordinates of the batch `" + program_.axis(axis).name + "`");
     sums();
     if (problems_.empty()) product();
-    for (const AxisId outer : {row_axis, column_axis}) operand(outer);
+    operand(parts_.operands[0], row_axis);
+    operand(parts_.operands[1], column_axis);
+    for (const ProductParts::Further& each : parts_.further) {
+      operand(each.operand, column_axis);
+      if (problems_.empty()) alike(each);
+    }
     if (problems_.empty()) staged();
     if (problems_.empty()) stages();
     for (const Copy* store : parts_.stores) output(*store);
@@ -296,8 +293,25 @@ class ProductVerifier {
     return begins_as(numbers, atom, program_.threads->threads());
   }
 
-  void operand(AxisId outer) {
-    const ProductParts::Operand& way = parts_.operands[static_cast<std::size_t>(outer)];
+  // The second operand of a further product lies in shared memory, and comes there, as the first's.
+  void alike(const ProductParts::Further& further) {
+    const ProductParts::Operand &way = further.operand, &first = parts_.operands[1];
+    if (!parts_.mma->atom || !program_.warpgroups)
+      return problem("product", "several products have no instruction or no producer");
+    const SharedTile &own = *tile(way.shared).shared, &other = *tile(first.shared).shared;
+    const auto fastest = [&](const ProductParts::Operand& of) {
+      const auto& at = program_.kernel->load(tile(of.load->src).value).coordinate;
+      const auto mode = static_cast<std::size_t>(tile(of.shared).shared->order.front());
+      return mode < at.size() ? sema::bare_index(*program_.kernel, at[mode]) : -1;
+    };
+    if (!own.by_tma() || !other.by_tma() || to_string(own.layout) != to_string(other.layout) ||
+        own.span != other.span || own.box != other.box || own.view || other.view || way.read ||
+        first.read || fastest(way) != fastest(first))
+      problem("shared", name(way.shared) + " and " + name(first.shared) +
+                            " do not come to shared memory in one way");
+  }
+
+  void operand(const ProductParts::Operand& way, AxisId outer) {
     if (!way.load) return problem("read", name(way.shared) + " is not read from memory");
     statement_ = nullptr;
     const Tile& shared = tile(way.shared);
@@ -501,7 +515,9 @@ class ProductVerifier {
   void stages() {
     int stages = 0;
     std::int64_t bytes = 0;
-    for (const ProductParts::Operand& way : parts_.operands) {
+    std::vector<ProductParts::Operand> all(parts_.operands.begin(), parts_.operands.end());
+    for (const ProductParts::Further& each : parts_.further) all.push_back(each.operand);
+    for (const ProductParts::Operand& way : all) {
       const Tile& shared = tile(way.shared);
       if (stages > 0 && stages != shared.shared->stages)
         problem("stages", "the operands have different numbers of stages");
@@ -539,6 +555,8 @@ class ProductVerifier {
   const Program& program_;
   const Stmt* statement_ = nullptr;
   bool stores_ = false;
+  int sums_ = 0;                // loops over the sum
+  const Mma* first_ = nullptr;  // of the products
   ProductParts parts_;
   std::int64_t staged_ = 0;  // bytes behind the sums
   std::vector<Problem> problems_;
