@@ -46,9 +46,7 @@ class GemmPlanner {
     if (plan_.problems.empty()) add_variants_from_tuned();
     if (!plan_.problems.empty()) return;
     for (const std::string target : {"sm90", "sm80"}) {
-      if (has_scales() && !takes_scales(target)) continue;
-      if (form_.segments && !takes_segments(target)) continue;
-      if (form_.has_views() && !takes_views(target)) continue;
+      if (!takes_form(target, form_)) continue;
       // A schedule without `mma` for all sizes has the library's rows under it already: the same
       // rows without it would never be reached.
       if (!completed_.contains(target)) follow(rows(target), target);
@@ -74,9 +72,7 @@ class GemmPlanner {
 
  private:
   bool has_scales() const { return !form_.scales.empty(); }
-  // Rows in segments, windows, and sums over indices that lie apart take TMA and its boxes.
-  // No launch before this one repacks an operand, and CUDA cores do not take it.
-  bool is_read_as_it_lies() const { return form_.segments || form_.has_views(); }
+  bool is_read_as_it_lies() const { return plan::is_read_as_it_lies(form_); }
   bool complete() const { return takes_all(plan_.variants); }
   // Returns true if the launcher may take a variant of this schedule behind those there are.
   bool is_reachable(const ScheduleHead& schedule) {
@@ -119,6 +115,9 @@ class GemmPlanner {
         }
         // With an atom a schedule is whole, since everything else has a default that follows from
         // it.
+        // Rows for several products take the sizes that the schedule takes, and no others.
+        if (!form_.further.empty() && read.when.empty() && !read.accesses)
+          completed_.insert(schedule.target);
         if (read.mma)
           follow(read, schedule.target);
         else if (read.repack_a || read.repack_b)
@@ -268,7 +267,7 @@ class GemmPlanner {
   void add_variants_as_said(const TensorSchedule& schedule, const std::string& target) {
     const bool repacks = schedule.repack_a || schedule.repack_b;
     if (repacks && is_read_as_it_lies()) {
-      plan_.problems.push_back(repack_in_place(schedule, form_.segments.has_value()));
+      plan_.problems.push_back(repack_in_place(schedule, form_));
       return;
     }
     const auto factors =

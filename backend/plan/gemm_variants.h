@@ -28,6 +28,25 @@ inline bool takes_views(const std::string& family) {
   return family == "sm90";
 }
 
+// The same of several products that share an operand.
+inline bool takes_further(const std::string& family) {
+  return family == "sm90";
+}
+
+// The same of a product of this form.
+inline bool takes_form(const std::string& family, const GemmForm& form) {
+  return (form.scales.empty() || takes_scales(family)) &&
+         (!form.segments || takes_segments(family)) && (!form.has_views() || takes_views(family)) &&
+         (form.further.empty() || takes_further(family));
+}
+
+// Returns true for what TMA and its boxes take alone: rows in segments, windows, sums over indices
+// that lie apart, several products. No launch before repacks an operand, and CUDA cores do not take
+// it.
+inline bool is_read_as_it_lies(const GemmForm& form) {
+  return form.segments || form.has_views() || !form.further.empty();
+}
+
 // Returns true if a schedule is for GPUs of a later compute capability: "for sm90" is for those
 // from 9.0 on.
 bool is_too_new(const sema::Schedule& schedule, const Target& target);

@@ -122,15 +122,16 @@ void make_names_unique(std::vector<Variant>& variants) {
 
 void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target) {
   const auto needed = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
-  if (!needed && gemm.form.has_views()) return;
+  if (!needed && (gemm.form.has_views() || !gemm.form.further.empty())) return;
   if (!needed) return plan_scalar(plan, "more than 2^31 rows, columns or products", target);
   // Schedules, names of operands and launches are then of the kernel with its indices joined.
   const sema::KernelPtr rewritten = gemm.kernel == plan.kernel ? nullptr : gemm.kernel;
   Plan made{gemm.kernel, {}, {}};
   add_gemm_variants(made, gemm.form, facts, target);
-  // Scales and views take a ring of tensor cores: what takes the other sizes is added behind
-  // (plan_scaled, plan_viewed).
-  const bool is_whole = gemm.form.scales.empty() && !gemm.form.has_views();
+  // Scales, views and several products take a ring of tensor cores: what takes the other sizes is
+  // added behind (plan_scaled, plan_viewed, plan_fused).
+  const bool is_whole =
+      gemm.form.scales.empty() && !gemm.form.has_views() && gemm.form.further.empty();
   if (made.problems.empty() && !is_complete(made) && is_whole)
     made.variants.push_back(scalar_variant(*gemm.kernel, "no schedule takes all sizes", target));
   plan.problems = std::move(made.problems);
@@ -247,7 +248,8 @@ bool plan_grouped(Plan& plan, const std::string& reason, Facts& facts, const Tar
   return true;
 }
 
-// Returns true if a schedule is for operands that are read where they lie.
+// Returns true if a schedule is for operands that are read where they lie, or for products that
+// are one launch.
 bool reads_in_place(const sema::Schedule& schedule) {
   const auto stores = [](const sema::ScheduleEntry& entry) {
     const auto* text = std::get_if<std::string>(&entry.value);
@@ -255,6 +257,23 @@ bool reads_in_place(const sema::Schedule& schedule) {
   };
   return takes_views(schedule.target) &&
          std::none_of(schedule.entries.begin(), schedule.entries.end(), stores);
+}
+
+// Adds the kernel as launches that store operands and products, behind variants that read operands
+// in place: for sizes and pointers that those do not take, and for schedules that say so.
+void add_stored(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
+  if (!plan.problems.empty()) return;
+  const auto& said = plan.kernel->schedules;
+  if (is_complete(plan) && std::all_of(said.begin(), said.end(), reads_in_place)) return;
+  sema::Kernel stored = *with_schedules(plan.kernel, std::not_fn(reads_in_place));
+  for (sema::Schedule& schedule : stored.schedules)
+    std::erase_if(schedule.entries, [](const auto& entry) { return entry.key == "operands"; });
+  Plan rest{std::make_shared<const sema::Kernel>(std::move(stored)), {}, {}};
+  plan_launches(rest, reason, facts, target);
+  for (Variant& variant : rest.variants) variant.stores_operands = is_sm90(variant);
+  append(plan, std::move(rest));
+  // Both kinds of schedules stand in one script, and are tried in its order.
+  sort_by_schedule(plan);
 }
 
 // A product whose operands lie in memory by views: on tensor cores that take tensors as they lie,
@@ -272,16 +291,23 @@ bool plan_viewed(Plan& plan, const std::string& reason, Facts& facts, const Targ
   });
   if (viewed.variants.empty() && viewed.problems.empty()) return false;
   append(plan, std::move(viewed));
-  if (!plan.problems.empty() || is_complete(plan)) return true;
-  sema::Kernel stored = *with_schedules(plan.kernel, std::not_fn(reads_in_place));
-  for (sema::Schedule& schedule : stored.schedules)
-    std::erase_if(schedule.entries, [](const auto& entry) { return entry.key == "operands"; });
-  Plan rest{std::make_shared<const sema::Kernel>(std::move(stored)), {}, {}};
-  plan_launches(rest, reason, facts, target);
-  for (Variant& variant : rest.variants) variant.stores_operands = is_sm90(variant);
-  append(plan, std::move(rest));
-  // Both kinds of schedules stand in one script, and are tried in its order.
-  sort_by_schedule(plan);
+  add_stored(plan, reason, facts, target);
+  return true;
+}
+
+// Products that share an operand: in one launch on tensor cores that keep all sums in registers,
+// and behind that, for sizes and pointers that it does not take, in one launch each. Schedules for
+// these tensor cores are of the first, unless they say that operands are stored. Returns whether
+// there are any variants of it.
+bool plan_fused(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
+  const auto found = recognise_fused(plan.kernel, facts);
+  const auto* gemm = std::get_if<Gemm>(&found);
+  if (!gemm) return false;
+  Plan fused{with_schedules(plan.kernel, reads_in_place), {}, {}};
+  plan_gemm(fused, {with_schedules(gemm->kernel, reads_in_place), gemm->form}, facts, target);
+  if (fused.variants.empty() && fused.problems.empty()) return false;
+  append(plan, std::move(fused));
+  add_stored(plan, reason, facts, target);
   return true;
 }
 
@@ -289,7 +315,9 @@ bool plan_viewed(Plan& plan, const std::string& reason, Facts& facts, const Targ
 // behind that, for sizes and pointers that it does not take, in several. Schedules with a tile of
 // rows and columns are of the first.
 void plan_others(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
-  if (plan_viewed(plan, reason, facts, target) || plan_grouped(plan, reason, facts, target)) return;
+  if (plan_viewed(plan, reason, facts, target) || plan_grouped(plan, reason, facts, target) ||
+      plan_fused(plan, reason, facts, target))
+    return;
   if (add_chained_variants(plan, facts, target)) return plan_launches(plan, reason, facts, target);
   if (!plan.problems.empty() || is_complete(plan)) return;
   Plan rest{with_schedules(plan.kernel, std::not_fn(is_for_chained_products)), {}, {}};

@@ -278,6 +278,10 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
   operand_lines(kernel, gemm, gemm.a, names[0], lines);
   operand_lines(kernel, gemm, gemm.b, names[1], lines);
+  if constexpr (hopper)
+    for (const FurtherGemm& each : gemm.further)
+      lines.push_back("  // " + kernel.loaded(each.b.load).name + " is loaded as " + names[1] +
+                      ", for a further product in the same launch");
   lines.push_back(std::apply(entry, order_entry(gemm.order)));
   // The accumulators follow from tile, atom and groups: a comment, for readers who check an
   // epilogue.

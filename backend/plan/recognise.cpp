@@ -1,11 +1,14 @@
 #include "backend/plan/recognise.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "backend/plan/scales/multiplicands.h"
 #include "backend/tile/coalesce_indices.h"
+#include "backend/tile/match_indices.h"
+#include "backend/tile/rename_indices.h"
 #include "backend/tile/split_indices.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
@@ -158,27 +161,8 @@ KernelPtr coalesced(const KernelPtr& kernel, Kernel coalesced) {
              : joined;
 }
 
-}  // namespace
-
-GemmForm swapped(GemmForm form) {
-  std::swap(form.m, form.n);
-  std::swap(form.a, form.b);
-  std::swap(form.a_value, form.b_value);
-  std::swap(form.a_view, form.b_view);
-  return form;
-}
-
-std::variant<NodeId, NotGemm> only_sum(const Kernel& kernel) {
-  NodeId found = -1;
-  const auto live = reachable(kernel);
-  // Exactly one sum in the nodes that outputs reach.
-  for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id) {
-    if (!live[id] || !std::holds_alternative<Reduce>(kernel.nodes[id].what)) continue;
-    if (found >= 0) return NotGemm{"it has more than one reduction"};
-    found = id;
-  }
-  if (found < 0) return NotGemm{"it has no reduction"};
-  const Node& sum = kernel.nodes[found];
+// Why threads or tensor cores do not accumulate a reduction, if they do not.
+std::optional<NotGemm> fault_of_sum(const Node& sum) {
   const auto& contraction = std::get<Reduce>(sum.what);
   if (contraction.function != ReduceFunction::sum)
     return NotGemm{"it reduces by `" + std::string(reduce_row(contraction.function).name) +
@@ -189,16 +173,22 @@ std::variant<NodeId, NotGemm> only_sum(const Kernel& kernel) {
     return NotGemm{"its sum is in " + std::string(element_name(sum.type)) +
                    ", not in f32, f64 or s32"};
   }
-  if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
+  return std::nullopt;
+}
+
+std::vector<NodeId> reductions_of(const Kernel& kernel) {
+  std::vector<NodeId> found;
+  const auto live = reachable(kernel);
+  for (NodeId id = 0; id < static_cast<NodeId>(kernel.nodes.size()); ++id)
+    if (live[id] && std::holds_alternative<Reduce>(kernel.nodes[id].what)) found.push_back(id);
   return found;
 }
 
-std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts,
-                                          FurtherFactors further) {
+// The product that a sum of the kernel is.
+std::variant<GemmForm, NotGemm> form_of(const Kernel& kernel, const Facts& facts, NodeId sum,
+                                        FurtherFactors further) {
   GemmForm form;
-  const auto sum = only_sum(kernel);
-  if (const auto* no = std::get_if<NotGemm>(&sum)) return *no;
-  form.contraction = std::get<NodeId>(sum);
+  form.contraction = sum;
   const auto& contraction = std::get<Reduce>(kernel.nodes[form.contraction].what);
   // A sum over two indices is a product over their flattened pair, which layouts may not say.
   if (contraction.indices.size() != 1) return NotGemm{"its sum is over more than one index"};
@@ -218,6 +208,86 @@ std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& fac
   if (auto* no = std::get_if<NotGemm>(&left)) return *no;
   if (auto* no = std::get_if<NotGemm>(&right)) return *no;
   return place_indices(kernel, facts, form, std::get<Factor>(left), std::get<Factor>(right));
+}
+
+// Returns true if two products are of one A, over the same indices, and of one type.
+bool share_a(const Kernel& kernel, const GemmForm& one, const GemmForm& other) {
+  return one.a == other.a && one.a_value == other.a_value && one.m == other.m && one.n == other.n &&
+         one.k == other.k && one.batch == other.batch &&
+         kernel.node(one.contraction).type == kernel.node(other.contraction).type &&
+         kernel.loaded(one.b).element == kernel.loaded(other.b).element;
+}
+
+}  // namespace
+
+std::vector<NodeId> GemmForm::contractions() const {
+  std::vector<NodeId> all{contraction};
+  for (const FurtherForm& each : further) all.push_back(each.contraction);
+  return all;
+}
+
+GemmForm swapped(GemmForm form) {
+  std::swap(form.m, form.n);
+  std::swap(form.a, form.b);
+  std::swap(form.a_value, form.b_value);
+  std::swap(form.a_view, form.b_view);
+  return form;
+}
+
+std::variant<NodeId, NotGemm> only_sum(const Kernel& kernel) {
+  // Exactly one sum in the nodes that outputs reach.
+  const std::vector<NodeId> found = reductions_of(kernel);
+  if (found.size() > 1) return NotGemm{"it has more than one reduction"};
+  if (found.empty()) return NotGemm{"it has no reduction"};
+  if (auto fault = fault_of_sum(kernel.node(found[0]))) return *fault;
+  if (!same_indices(kernel)) return NotGemm{"its outputs have different indices"};
+  return found[0];
+}
+
+std::variant<GemmForm, NotGemm> recognise(const Kernel& kernel, const Facts& facts,
+                                          FurtherFactors further) {
+  const auto sum = only_sum(kernel);
+  if (const auto* no = std::get_if<NotGemm>(&sum)) return *no;
+  return form_of(kernel, facts, std::get<NodeId>(sum), further);
+}
+
+// The sums are made to run over one index first, so that what they share is one node.
+std::variant<Gemm, NotGemm> recognise_fused(const KernelPtr& kernel, const Facts& facts) {
+  constexpr std::size_t most = 4;  // sums that the registers of a thread might hold
+  const Kernel split = tile::split_indices(*kernel, facts);
+  const std::vector<NodeId> sums = reductions_of(split);
+  if (sums.size() < 2 || sums.size() > most || !same_indices(split))
+    return NotGemm{"it has not several sums with the same indices"};
+  const auto indices = [&](NodeId sum) { return std::get<Reduce>(split.node(sum).what).indices; };
+  std::map<IndexId, IndexId> to;
+  for (const NodeId sum : sums) {
+    if (auto fault = fault_of_sum(split.node(sum))) return *fault;
+    if (!tile::match_indices(split, facts, indices(sum), indices(sums[0]), to))
+      return NotGemm{"its sums are over other indices"};
+  }
+  const auto renamed = std::make_shared<const Kernel>(tile::rename_indices(split, to));
+  const KernelPtr joined = coalesced(renamed, tile::coalesce_indices(*renamed, facts));
+  std::vector<GemmForm> forms;
+  for (const NodeId sum : reductions_of(*joined)) {
+    auto form = form_of(*joined, facts, sum, FurtherFactors::none);
+    if (auto* no = std::get_if<NotGemm>(&form)) return *no;
+    forms.push_back(std::get<GemmForm>(std::move(form)));
+  }
+  // Sums of one product have become one node.
+  if (forms.size() < 2) return NotGemm{"its products are one"};
+  const auto share = [&] {
+    return std::all_of(forms.begin(), forms.end(),
+                       [&](const GemmForm& each) { return share_a(*joined, forms[0], each); });
+  };
+  // What they share may stand second: then the outputs are seen as their transposes.
+  if (!share()) {
+    for (GemmForm& each : forms) each = swapped(std::move(each));
+    if (!share()) return NotGemm{"its products share no factor"};
+  }
+  GemmForm made = std::move(forms[0]);
+  for (std::size_t i = 1; i < forms.size(); ++i)
+    made.further.push_back({forms[i].contraction, forms[i].b_value, forms[i].b});
+  return Gemm{joined, std::move(made)};
 }
 
 std::variant<Gemm, NotGemm> recognise_coalesced(const KernelPtr& kernel, const Facts& facts) {
@@ -250,8 +320,9 @@ std::variant<Gemm, NotGemm> recognise_scaled(const KernelPtr& kernel, const Fact
   return known;
 }
 
-int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction) {
-  std::set<sema::NodeId> seen{contraction};
+int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value,
+                       const std::vector<sema::NodeId>& contractions) {
+  std::set<sema::NodeId> seen(contractions.begin(), contractions.end());
   std::vector<sema::NodeId> open{value};
   int count = 0;
   while (!open.empty()) {
@@ -269,9 +340,10 @@ int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::Nod
   return count;
 }
 
-std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId contraction) {
-  // Starts behind the sum: what is inside it is the main loop's.
-  std::set<sema::NodeId> seen{contraction};
+std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel,
+                                        const std::vector<sema::NodeId>& contractions) {
+  // Starts behind the sums: what is inside them is the main loop's.
+  std::set<sema::NodeId> seen(contractions.begin(), contractions.end());
   std::vector<sema::NodeId> open, found;
   for (const sema::Assignment& assignment : kernel.assignments) open.push_back(assignment.value);
   while (!open.empty()) {

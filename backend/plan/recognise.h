@@ -39,6 +39,12 @@ using tile::group_scale;
 using tile::GroupScale;
 using tile::OperandView;
 
+// A product of the same A, indices and types with another B.
+struct FurtherForm {
+  sema::NodeId contraction = -1;
+  sema::NodeId b_value = -1, b = -1;  // the factor and its load
+};
+
 struct GemmForm {
   sema::NodeId contraction = -1;
   sema::IndexId m = -1, n = -1, k = -1;
@@ -49,7 +55,9 @@ struct GemmForm {
   sema::NodeId by_row = -1;                   // the load segment[m] that is a coordinate of B
   std::optional<RowSegments> segments;        // of the rows, where they have such a coordinate
   std::optional<OperandView> a_view, b_view;  // of operands that are no tensors at bare indices
+  std::vector<FurtherForm> further;           // of several products (recognise_fused)
   bool has_views() const { return a_view || b_view; }
+  std::vector<sema::NodeId> contractions() const;  // of all products
 };
 
 struct NotGemm {
@@ -87,15 +95,26 @@ std::variant<Gemm, NotGemm> recognise_coalesced(const sema::KernelPtr& kernel, c
 // multiplied after the sum (scales/multiplicands.h), and then the product may have scales.
 std::variant<Gemm, NotGemm> recognise_scaled(const sema::KernelPtr& kernel, const Facts& facts);
 
+// As recognise_coalesced(), of a kernel of two to four products that share a factor, which is A of
+// all of them, and all indices; their sums then run over one index:
+//
+//   Y[m,n] = silu(sum[k](X[m,k] * G[n,k])) * sum[k'](X[m,k'] * U[n,k'])
+//
+// The kernel is another one than the given in any case. Where the last index of the outputs is that
+// of the shared factor, that index is m.
+std::variant<Gemm, NotGemm> recognise_fused(const sema::KernelPtr& kernel, const Facts& facts);
+
 // Returns the load that the value is, perhaps under casts: f32(X[m,k]) is still an element,
 // converted when it is loaded.
 std::optional<sema::NodeId> load_under_casts(const sema::Kernel& kernel, sema::NodeId value);
 
-// Steps of arithmetic of one element outside the sum, each step counted once: an elementary
+// Steps of arithmetic of one element outside the sums, each step counted once: an elementary
 // function is as much code as eight others.
-int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value, sema::NodeId contraction);
-// The loads of the assigned values outside the sum, by node id; not those in the coordinates of
+int arithmetic_outside(const sema::Kernel& kernel, sema::NodeId value,
+                       const std::vector<sema::NodeId>& contractions);
+// The loads of the assigned values outside the sums, by node id; not those in the coordinates of
 // others.
-std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel, sema::NodeId contraction);
+std::vector<sema::NodeId> loads_outside(const sema::Kernel& kernel,
+                                        const std::vector<sema::NodeId>& contractions);
 
 }  // namespace lay::plan

@@ -1,5 +1,7 @@
 #include "backend/plan/tensor_variant.h"
 
+#include <algorithm>
+
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/sm80/bind_sm80.h"
@@ -22,7 +24,9 @@ bool takes_factors(const sema::Kernel& kernel, const GemmForm& form,
     return is_as_stored(kernel, form, value, load) ||
            (atom && is_convertible(kernel, value, *atom, operand));
   };
-  return takes(form.a_value, form.a, 0) && takes(form.b_value, form.b, 1);
+  return takes(form.a_value, form.a, 0) && takes(form.b_value, form.b, 1) &&
+         std::ranges::all_of(
+             form.further, [&](const FurtherForm& each) { return takes(each.b_value, each.b, 1); });
 }
 
 // What a variant holds: the bound program of its product alone.

@@ -286,7 +286,8 @@ std::string arguments_of(const ProductKind& kind, const std::string& costs) {
          ", scaled = " + truth(kind.scaled) +
          ", columns_alike = " + std::to_string(kind.columns_alike) +
          ", segments = " + truth(kind.segments) +
-         ", capability = " + std::to_string(kind.capability) + ", costs = " + costs;
+         ", capability = " + std::to_string(kind.capability) + ", costs = " + costs +
+         (kind.products > 1 ? ", products = " + std::to_string(kind.products) : "");
 }
 std::string arguments_of(const ProductKind& kind) {
   return arguments_of(kind, costs_text(kind.costs));

@@ -76,9 +76,10 @@ Int under(const Int& number, const ProblemSize& given);
 // elements, which factors run along k, whether the epilogue reads inputs of two modes or more,
 // whether the sum is added up in parts beside the tensor cores' own, whether there are batches, be
 // it one, whether parts of the sum are multiplied by scales, from multiples of which number on
-// as many columns have the same scales (0: all have), whether the rows lie in segments, and of the
-// GPU the compute capability, ten times as it is written, and the coefficients of costs; none stand
-// for those that were fitted on an H200.
+// as many columns have the same scales (0: all have), whether the rows lie in segments; of the GPU
+// the compute capability, ten times as it is written, and the coefficients of costs, none for those
+// that were fitted on an H200; and how many products share A in one launch, which only libraries of
+// several are told.
 struct ProductKind {
   ElementType a, b, accumulator;
   int arithmetic = 0;
@@ -93,6 +94,7 @@ struct ProductKind {
   bool segments = false;
   int capability = 90;
   Coefficients costs = {};
+  int products = 1;
 };
 
 // The rows for such products in the library's order, without those whose conditions hold for no

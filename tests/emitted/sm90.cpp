@@ -30,6 +30,17 @@ TEST_CASE("a product with scales as CUDA is the golden text") {
                source("tests/emitted/sm90_scaled.cu"));
 }
 
+TEST_CASE("products that share a factor as CUDA are the golden text") {
+  const auto kernels = kernels_of(source("tests/emitted/sm90.lay"));
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [](const auto& k) { return k->name == "gated"; });
+  REQUIRE(found != kernels.end());
+  const auto plan = lay::plan::make_plan(*found);
+  REQUIRE(plan.problems.empty());
+  check_golden(emitted(lay::ir::lower(plan, plan.variants.front()), "sm_90a").text,
+               source("tests/emitted/sm90_gated.cu"));
+}
+
 TEST_CASE(
     "much arithmetic is written once for all passes, whose accumulators come to the same "
     "registers") {

@@ -140,6 +140,16 @@ double part_in_memory(const sema::Kernel& kernel, const Gemm& gemm, int axis, co
   return 1;
 }
 
+// The second operands of products that share A beside the first one.
+std::vector<sema::NodeId> further_operands(const Sm90Gemm& gemm) {
+  std::vector<sema::NodeId> loads;
+  for (const FurtherGemm& each : gemm.further) loads.push_back(each.b.load);
+  return loads;
+}
+std::vector<sema::NodeId> further_operands(const auto&) {
+  return {};
+}
+
 template <class Gemm>
 Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction& prediction,
                  const Binding& sizes, const Target& target) {
@@ -159,8 +169,11 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
 
   // Walks the order place by place with an LRU cache of panels: rows of A and columns of B that the
   // wave shares are loaded from memory once, and again if the cache has dropped them in between.
-  TileTraffic traffic(target.cache, {panel_axis(kernel, gemm.a.load, 0, gemm.batch),
-                                     panel_axis(kernel, gemm.b.load, 1, gemm.batch)});
+  const auto further = further_operands(gemm);
+  std::vector<PanelAxis> panels{panel_axis(kernel, gemm.a.load, 0, gemm.batch),
+                                panel_axis(kernel, gemm.b.load, 1, gemm.batch)};
+  for (const sema::NodeId load : further) panels.push_back(panel_axis(kernel, load, 1, gemm.batch));
+  TileTraffic traffic(target.cache, std::move(panels));
   Forecast made;
   made.at_once = takers * takes.at_once;
   std::vector<std::int64_t> grid;
@@ -198,7 +211,11 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
     ++made.live;
     ++of_taker[static_cast<std::size_t>(place % takers)];
     loaded += traffic.read(0, *tile, a * parts[0]) + traffic.read(1, *tile, b * parts[1]);
-    made.multiply_adds += rows * columns * static_cast<double>(k);
+    // Further operands have B's types and tiles.
+    for (std::size_t i = 0; i < further.size(); ++i)
+      loaded += traffic.read(static_cast<int>(2 + i), *tile, b);
+    made.multiply_adds +=
+        rows * columns * static_cast<double>(k) * static_cast<double>(1 + further.size());
   }
   // Blocks that are not persistent come to whichever SM is free.
   // Persistent: the busiest cluster's tiles, place i going to cluster i mod clusters.
@@ -209,6 +226,8 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   if (kernel.load(gemm.a.load).tensor != kernel.load(gemm.b.load).tensor)
     factors +=
         static_cast<double>(sized(size(kernel.loaded(gemm.b.load).layout))) * element(gemm.b.load);
+  for (const sema::NodeId load : further)
+    factors += static_cast<double>(sized(size(kernel.loaded(load).layout))) * element(load);
   made.cache_bytes = static_cast<double>(sized(prediction.cache_bytes)) - not_loaded;
   made.least_global_bytes = static_cast<double>(sized(prediction.global_bytes));
   // The least counts each factor once; the walk says how often it is really loaded.

@@ -152,9 +152,11 @@ double compute_seconds(const sema::Kernel& kernel, const Sm90Gemm& gemm,
   const double element = bits(gemm.mma.a_type) / 8.0;
   const double loaded = steps * gemm.tile[2] * element *
                         (gemm.a.extent / static_cast<double>(gemm.cluster[1]) +
-                         gemm.b.extent / static_cast<double>(gemm.cluster[0]));
+                         gemm.products() * gemm.b.extent / static_cast<double>(gemm.cluster[0]));
   double factors = 0;
-  for (const sema::NodeId load : {gemm.a.load, gemm.b.load})
+  std::vector<sema::NodeId> loads_of_all{gemm.a.load, gemm.b.load};
+  for (const FurtherGemm& each : gemm.further) loads_of_all.push_back(each.b.load);
+  for (const sema::NodeId load : loads_of_all)
     factors += value(size(kernel.loaded(load).layout), sizes) * element;
   const double fresh = std::min(1.0, factors / (loaded * count * gemm.blocks()));
   const double loads = loaded *

@@ -114,6 +114,14 @@ Int epilogue_bytes(const sema::Kernel& kernel, const Tiling& tiling) {
   return result;
 }
 
+// How many products share A. They have operands of one size beside it.
+int products(const Sm90Gemm& gemm) {
+  return gemm.products();
+}
+int products(const auto&) {
+  return 1;
+}
+
 // The products, and what they move where so much of the output loads its operands together.
 template <class Gemm>
 void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm,
@@ -123,11 +131,12 @@ void add_totals(Prediction& result, const sema::Kernel& kernel, const Gemm& gemm
   // Each column of tiles loads all of A, each row of tiles all of B: 2*M*K*ceil_div(N,128) +
   // 2*N*K*ceil_div(M,128) bytes for tiles of 128 and 16-bit elements.
   const Int a = bytes_of(kernel.loaded(gemm.a.load), m * k * tiles(kernel, gemm.n, tile[1]));
-  const Int b = bytes_of(kernel.loaded(gemm.b.load), n * k * tiles(kernel, gemm.m, tile[0]));
+  const Int b =
+      bytes_of(kernel.loaded(gemm.b.load), n * k * tiles(kernel, gemm.m, tile[0])) * products(gemm);
   result.cache_bytes = (a + b) * batches + output_bytes(kernel) +
                        epilogue_bytes(kernel, {gemm.m, gemm.n, gemm.batch, tile});
   result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
-  result.flops = 2 * m * n * k * batches;
+  result.flops = 2 * m * n * k * batches * products(gemm);
 }
 
 // Scales that blocks read through L2: of each tile a number for each interval of K and for each
@@ -269,9 +278,11 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
   add_totals(result, kernel, gemm, gemm.cluster_tile());
   result.cache_bytes += scale_bytes(kernel, gemm);
   // Each block loads its slice of what several need, and gets the others' slices.
-  result.tile = tile_work(kernel, gemm, gemm.a.extent / static_cast<double>(gemm.cluster[1]),
-                          gemm.b.extent / static_cast<double>(gemm.cluster[0]),
-                          product_clocks(gemm, gemm.warpgroups_of_group(), target), target);
+  const int products = gemm.products();
+  result.tile =
+      tile_work(kernel, gemm, gemm.a.extent / static_cast<double>(gemm.cluster[1]),
+                products * gemm.b.extent / static_cast<double>(gemm.cluster[0]),
+                products * product_clocks(gemm, gemm.warpgroups_of_group(), target), target);
   result.blocks = 1;  // persistent
   return result;
 }

@@ -35,8 +35,9 @@ constexpr EntryRow rows[] = {
      "\"vectors\" or \"elements\", the same for both operands; without it, the planner chooses",
      "repack A = \"elements\""},
     {"operands", "sm90",
-     "whether the operands of a convolution, or of a sum over several indices, are read where they "
-     "lie, or are computed by launches that come first and store them in workspace",
+     "whether the operands of a convolution, of a sum over several indices, or of products that "
+     "share one are read where they lie in one launch, or are computed by launches that come first "
+     "and store them in workspace",
      "\"in_place\" or \"stored\"; without it, in place where TMA can", "operands = \"in_place\""},
     {"outputs", "simt sm80 sm90",
      "whether outputs whose neighbours in memory are no neighbours in a tile are written by the "

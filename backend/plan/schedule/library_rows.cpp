@@ -13,7 +13,7 @@ namespace {
 // Returns true if the epilogue reads matrices, whose tiles take shared memory; a bias or a scale
 // for each row does not count.
 bool reads_matrices(const sema::Kernel& kernel, const GemmForm& form) {
-  const auto loads = loads_outside(kernel, form.contraction);
+  const auto loads = loads_outside(kernel, form.contractions());
   return std::any_of(loads.begin(), loads.end(),
                      [&](sema::NodeId id) { return kernel.load(id).coordinate.size() > 1; });
 }
@@ -31,7 +31,7 @@ int stored_bits(const sema::Kernel& kernel) {
 int arithmetic(const sema::Kernel& kernel, const GemmForm& form) {
   int most = 0;
   for (const sema::Assignment& assignment : kernel.assignments)
-    most = std::max(most, arithmetic_outside(kernel, assignment.value, form.contraction));
+    most = std::max(most, arithmetic_outside(kernel, assignment.value, form.contractions()));
   return most;
 }
 
@@ -59,7 +59,7 @@ sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form,
           b,
           accumulator,
           arithmetic(kernel, form),
-          mask_of(kernel, form.contraction).has_value(),
+          form.further.empty() && mask_of(kernel, form.contraction).has_value(),
           stored_bits(kernel),
           along_k(form.a, form.a_view),
           along_k(form.b, form.b_view),
@@ -70,7 +70,8 @@ sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form,
           static_cast<int>(column_run(kernel, form)),
           form.segments.has_value(),
           target.capability,
-          target.costs};
+          target.costs,
+          static_cast<int>(form.contractions().size())};
 }
 
 sema::ProblemSize product_size(const sema::Kernel& kernel, const GemmForm& form,
@@ -86,7 +87,9 @@ std::vector<sema::Policy> library_rows(const std::string& family, const sema::Ke
                                        const Target& target) {
   const bool as_wide = kernel.loaded(form.a).element == kernel.node(form.contraction).type;
   if (as_wide && family != "simt") return {};
-  return sema::library_policies(family, product_kind(kernel, form, facts, in_parts, target));
+  // Products that share an operand have rows of their own, whose costs are of all of them.
+  const std::string library = form.further.empty() ? family : family + "_fused";
+  return sema::library_policies(library, product_kind(kernel, form, facts, in_parts, target));
 }
 
 }  // namespace lay::plan

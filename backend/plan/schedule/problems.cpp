@@ -28,8 +28,8 @@ Problem repack_without_atom(const TensorSchedule& said) {
 
 Problem operands_of_tensors(const TensorSchedule& said) {
   return {"unsupported",
-          "`operands` is for convolutions and sums over several indices that TMA can read where "
-          "they lie",
+          "`operands` is for convolutions, sums over several indices and products that share an "
+          "operand, which TMA can read where they lie",
           said.at("operands"),
           {},
           {{"help", "leave `operands` out"}},
@@ -46,11 +46,12 @@ Problem outputs_of_tiles(const ScheduleHead& said) {
           {}};
 }
 
-Problem repack_in_place(const TensorSchedule& said, bool grouped) {
+Problem repack_in_place(const TensorSchedule& said, const GemmForm& form) {
+  const std::string what = form.segments          ? "a grouped product"
+                           : form.further.empty() ? "a convolution or a sum over several indices"
+                                                  : "several products in one launch";
   return {"unsupported",
-          std::string("the operands of a ") +
-              (grouped ? "grouped product" : "convolution or a sum over several indices") +
-              " are read as they lie",
+          "the operands of " + what + " are read as they lie",
           said.at(said.repack_a ? "repack A" : "repack B"),
           {},
           {{"help", "leave `repack` out"}},

@@ -16,8 +16,8 @@ Problem repack_without_atom(const TensorSchedule& said);
 Problem operands_of_tensors(const TensorSchedule& said);
 // `outputs` where the product's tiles store all of them as they lie.
 Problem outputs_of_tiles(const ScheduleHead& said);
-// `repack` where the rows lie in segments, or operands are read by views.
-Problem repack_in_place(const TensorSchedule& said, bool grouped);
+// `repack` where the rows lie in segments, operands are read by views, or products share one.
+Problem repack_in_place(const TensorSchedule& said, const GemmForm& form);
 // `accesses` in vectors where no tensor has any.
 Problem no_vectors(const ScheduleHead& schedule);
 

@@ -137,8 +137,15 @@ class Reader {
     const tile::Product formed = tile::product_of(product_);
     const tile::Factors factors = *tile::factors_of(kernel_, formed.sum, formed.a, formed.b);
     const bool exchanged = parts_.exchanged;
-    gemm_.a = operand(0, exchanged ? factors.b : factors.a);
-    gemm_.b = operand(1, exchanged ? factors.a : factors.b);
+    gemm_.a = operand(0, parts_.operands[static_cast<std::size_t>(axis(0))],
+                      exchanged ? factors.b : factors.a);
+    gemm_.b = operand(1, parts_.operands[static_cast<std::size_t>(axis(1))],
+                      exchanged ? factors.a : factors.b);
+    for (std::size_t i = 0; i < formed.further.size(); ++i) {
+      const tile::FurtherProduct& each = formed.further[i];
+      const sema::NodeId factor = tile::factors_of(kernel_, each.sum, formed.a, each.b)->b;
+      gemm_.further.push_back({each.sum, operand(1, parts_.further[i].operand, factor)});
+    }
     // Scales and vectors ask which coordinate is a row's segment.
     if (product_.axis(tile::row_axis).segments) gemm_.segments = segments();
     for (const sema::NodeId other : factors.others)
@@ -150,7 +157,8 @@ class Reader {
       vectors();
     gemm_.split = split_of(gemm_);
     // Tiles that a mask empties have no products. Of rows in segments it is not looked for.
-    if (!gemm_.segments) gemm_.mask = mask_of(kernel_, gemm_.contraction);
+    // Nor of several products.
+    if (!gemm_.segments && gemm_.further.empty()) gemm_.mask = mask_of(kernel_, gemm_.contraction);
     return std::move(gemm_);
   }
 
@@ -191,8 +199,7 @@ class Reader {
   }
 
   // `factor` is what the product multiplies: the load, or casts of it.
-  TmaOperand operand(int side, sema::NodeId factor) const {
-    const tile::ProductParts::Operand& way = parts_.operands[static_cast<std::size_t>(axis(side))];
+  TmaOperand operand(int side, const tile::ProductParts::Operand& way, sema::NodeId factor) const {
     const tile::SharedTile& shared = *product_.tile(way.shared).shared;
     TmaOperand made;
     made.load = product_.tile(way.load->src).value;
@@ -330,6 +337,7 @@ tile::Program bind_sm90(const sema::KernelPtr& kernel, const Sm90Gemm& gemm) {
   how.sets = gemm.accumulator_sets;
   how.alternates = gemm.alternate_k;
   how.operands = on_axes(exchanged, operand_of(gemm, gemm.a), operand_of(gemm, gemm.b));
+  for (const FurtherGemm& each : gemm.further) how.further.push_back(operand_of(gemm, each.b));
   add_outputs(*kernel, gemm, how);
   const auto indices = on_axes(exchanged, gemm.m, gemm.n);
   const auto loads = on_axes(exchanged, gemm.a.load, gemm.b.load);
@@ -338,6 +346,8 @@ tile::Program bind_sm90(const sema::KernelPtr& kernel, const Sm90Gemm& gemm) {
   if (const auto& segments = gemm.segments)
     product.segments = tile::Segments{segments->by_row, segments->first_row, segments->first_tile,
                                       segments->row_of};
+  for (const FurtherGemm& each : gemm.further)
+    product.further.push_back({each.contraction, each.b.load});
   return tile::bind_product(kernel, product, how);
 }
 

@@ -8,6 +8,7 @@
 //   alternate_k                    the loop over k, alternating
 //   stages, span, order, boxes,    of the tiles in shared memory
 //   views of A and B
+//   further products               an mma each, with a B of its own
 //   A in registers                 fragment_A: a copy of tile_A, or a map where it is converted
 //   outputs, inputs, vectors       copies behind the sums, through shared memory in parts or not
 //   order, sms, registers          the blocks and warpgroups

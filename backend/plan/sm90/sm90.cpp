@@ -36,6 +36,9 @@ class Shaper {
   bool choose_tile();
   bool choose_segments();
   bool choose_operand(TmaOperand& operand, int axis);
+  bool choose_operand(TmaOperand& operand, int axis, sema::NodeId load, sema::NodeId value,
+                      const std::optional<tile::OperandView>& view);
+  bool choose_further();
   bool unreadable() const;
   bool choose_slice(TmaOperand& operand, int axis);
   bool choose_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked);
@@ -168,11 +171,47 @@ bool Shaper::unreadable() const {
 }
 
 bool Shaper::choose_operand(TmaOperand& operand, int axis) {
-  const sema::NodeId load = axis == 0 ? at_.form.a : at_.form.b;
+  const GemmForm& form = at_.form;
+  return axis == 0 ? choose_operand(operand, 0, form.a, form.a_value, form.a_view)
+                   : choose_operand(operand, 1, form.b, form.b_value, form.b_view);
+}
+
+// Further products have operands as B is. What they do not go with is said at its entry.
+bool Shaper::choose_further() {
+  if (at_.form.further.empty()) return true;
+  const auto excluded = [&](const char* entry, const std::string& what, const char* help) {
+    return at_.wrong("unsupported", entry, "several products in one launch do not go with " + what,
+                     {{"help", help}});
+  };
+  if (gemm_.swap_ab) return excluded("swap_ab", "exchanged factors", "leave `swap_ab` out");
+  if (gemm_.consumer_groups() > 1)
+    return excluded("groups", "groups over successive tiles", "write 1 for the last number");
+  if (gemm_.cluster[2] > 1) return excluded("cluster", "blocks that share K", "write two numbers");
+  if (gemm_.promotion_interval > 0)
+    return excluded("promotion_interval", "sums in intervals", "leave `promotion_interval` out");
+  if (gemm_.a.fragment)
+    return excluded("mma", "an atom that reads registers", "an atom that reads shared memory");
+  // Each gets boxes, swizzle and slices by the laws of B, from the same entries.
+  for (const FurtherForm& each : at_.form.further) {
+    FurtherGemm made{each.contraction, {}};
+    if (!choose_operand(made.b, 1, each.b, each.b_value, {})) return false;
+    if (made.b.along_k != gemm_.b.along_k)
+      return at_.wrong("unsupported", "schedule",
+                       at_.kernel.loaded(each.b).name + " and " +
+                           at_.kernel.loaded(gemm_.b.load).name +
+                           " do not run along one index, as operands of one launch do",
+                       {{"help", "`operands = \"stored\"` for a launch each"}});
+    gemm_.further.push_back(std::move(made));
+  }
+  return true;
+}
+
+bool Shaper::choose_operand(TmaOperand& operand, int axis, sema::NodeId load, sema::NodeId value,
+                            const std::optional<tile::OperandView>& view) {
   const ElementType element = at_.kernel.loaded(load).element;
   operand.load = load;
   operand.element_bits = bits(element);
-  operand.value = axis == 0 ? at_.form.a_value : at_.form.b_value;
+  operand.value = value;
   operand.converted = element != (axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type) ||
                       !is_as_stored(at_.kernel, at_.form, operand.value, load);
   operand.outer = axis == 0 ? gemm_.m : gemm_.n;
@@ -181,7 +220,7 @@ bool Shaper::choose_operand(TmaOperand& operand, int axis) {
   const auto order = tma_order(at_.kernel, what.tensor, at_.facts, at_.conditions);
   if (!order) return unreadable();
   operand.order = *order;
-  operand.view = axis == 0 ? at_.form.a_view : at_.form.b_view;
+  operand.view = view;
   // A view's zeros are TMA's, which a conversion of what is read does not say. Two elements of 4
   // bits share a byte, and no tensor map has them.
   if (operand.converted && (operand.view || is_half_byte(element))) return unreadable();
@@ -329,8 +368,8 @@ void Shaper::choose_buffers() {
 bool Shaper::choose_registers() {
   // f32 accumulators of a thread: 128 x 256 by one consumer of 128 threads is 256, by two 128.
   // Promotion doubles them.
-  const int held =
-      gemm_.part()[0] * gemm_.part()[1] / warpgroup * (gemm_.promotion_interval ? 2 : 1);
+  const int held = gemm_.part()[0] * gemm_.part()[1] / warpgroup *
+                   (gemm_.promotion_interval ? 2 : 1) * gemm_.products();
   const int of_a = gemm_.fragment_registers();
   const int sums = gemm_.split ? gemm_.split->each * gemm_.split->values : 0;
   const int others = (gemm_.split ? 60 : 24) + gemm_.scale_registers();
@@ -398,14 +437,14 @@ std::optional<Sm90Gemm> Shaper::run() {
   const WayThroughK way = gemm_.alternate_k ? WayThroughK::alternates : WayThroughK::ahead;
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() || !choose_segments() ||
       !choose_promotion(at_, gemm_, way) || !choose_operand(gemm_.a, 0) ||
-      !choose_operand(gemm_.b, 1) || !choose_accumulators(at_, gemm_) ||
+      !choose_operand(gemm_.b, 1) || !choose_further() || !choose_accumulators(at_, gemm_) ||
       !choose_scales(at_, gemm_)) {
     return std::nullopt;
   }
   choose_stores();
   choose_split(gemm_);
   // Tiles that a mask empties have no products: only their zeros are stored.
-  if (!gemm_.segments) gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
+  if (!gemm_.segments && gemm_.further.empty()) gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
   const Tiling tiling = tiling_of(gemm_);
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order,
                                  rows_for_clusters(tiling, gemm_.mask.has_value()),
@@ -425,7 +464,8 @@ std::optional<Sm90Gemm> shape_sm90(const TensorShaping& shaping) {
 int shared_bytes(const Sm90Gemm& gemm, const sema::Kernel& kernel) {
   constexpr int slack = 1024, barriers = 512, barrier = 8, warps = 4;  // slack for alignment
   const int a = gemm.a.extent * gemm.tile[2] * kernel.loaded(gemm.a.load).element_bytes();
-  const int b = gemm.b.extent * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
+  const int b =
+      gemm.products() * gemm.b.extent * gemm.tile[2] * kernel.loaded(gemm.b.load).element_bytes();
   const int out = gemm.store ? gemm.consumers() * shared_bytes(*gemm.store, kernel) : 0;
   // A block receives, from every other block that shares K, the subtiles that it adds up.
   const int given = gemm.split ? (gemm.cluster[2] - 1) * gemm.split->each * gemm.split->values *

@@ -160,12 +160,21 @@ struct Split {
   friend bool operator==(const Split&, const Split&) = default;
 };
 
+// A product of the same A with another B, whose tile, copies and accumulators are as those of B.
+struct FurtherGemm {
+  sema::NodeId contraction = -1;
+  TmaOperand b;
+
+  friend bool operator==(const FurtherGemm&, const FurtherGemm&) = default;
+};
+
 // The groups are consumers; a cluster takes one tile of its own, in units of which the order is,
 // after another.
 struct Sm90Gemm : TensorGemm {
   std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
   bool swap_ab = false;                 // a is the product's second factor, m the output's columns
   TmaOperand a, b;
+  std::vector<FurtherGemm> further;  // products of the same tile, in the order of the program
   std::optional<StagedStore> store;  // through shared memory, where all outputs go through it
   std::optional<Mask> mask;          // of the only output
   std::optional<Split> split;        // where blocks share K
@@ -178,6 +187,12 @@ struct Sm90Gemm : TensorGemm {
   // has loaded into L2 last.
   bool alternate_k = false;
 
+  int products() const { return 1 + static_cast<int>(further.size()); }
+  std::vector<sema::NodeId> contractions() const {
+    std::vector<sema::NodeId> all{contraction};
+    for (const FurtherGemm& each : further) all.push_back(each.contraction);
+    return all;
+  }
   int consumer_groups() const { return groups[3]; }
   int warpgroups_of_group() const { return groups[0] * groups[1]; }  // consumers that share a tile
   int consumers() const { return consumer_groups() * warpgroups_of_group(); }

@@ -419,7 +419,7 @@ std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm&
                        });
   };
   std::vector<sema::NodeId> found;
-  for (const sema::NodeId id : loads_outside(kernel, gemm.contraction)) {
+  for (const sema::NodeId id : loads_outside(kernel, gemm.contractions())) {
     if (is_full(kernel.load(id))) found.push_back(id);
   }
   return found;

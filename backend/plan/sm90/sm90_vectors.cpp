@@ -87,7 +87,7 @@ std::vector<StagedVector> staged_vectors(const sema::Kernel& kernel, const Sm90G
                                          const Layout& atom, int step, Width width, Facts& facts,
                                          Conditions& conditions) {
   std::vector<StagedVector> found;
-  for (const sema::NodeId id : loads_outside(kernel, gemm.contraction)) {
+  for (const sema::NodeId id : loads_outside(kernel, gemm.contractions())) {
     const sema::Load& load = kernel.load(id);
     const sema::Tensor& tensor = kernel.tensor(load.tensor);
     const auto axis = axis_of(kernel, gemm, load);

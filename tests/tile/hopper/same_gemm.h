@@ -34,6 +34,10 @@ class DifferentFields {
     field("alternate_k", a.alternate_k, b.alternate_k);
     operand("a.", a.a, b.a);
     operand("b.", a.b, b.b);
+    list("further", a.further, b.further, [&](const auto& x, const auto& y) {
+      field("further.contraction", x.contraction, y.contraction);
+      operand("further.b.", x.b, y.b);
+    });
     list("scales", a.scales, b.scales, [&](const auto& x, const auto& y) { scale(x, y); });
     one("segments", a.segments, b.segments, [&](const auto& x, const auto& y) { segments(x, y); });
     one("store", a.store, b.store, [&](const auto& x, const auto& y) { store(x, y); });

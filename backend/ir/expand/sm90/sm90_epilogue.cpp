@@ -37,7 +37,7 @@ void Sm90Expander::prepare_values() {
              return each.load == load && is_float(declared_.tensor(each.plan->tensor).element);
            });
   };
-  const auto loads = plan::loads_outside(declared_.kernel, gemm_.contraction);
+  const auto loads = plan::loads_outside(declared_.kernel, gemm_.contractions());
   guarded_ = !std::all_of(loads.begin(), loads.end(), read_safely);
 }
 
@@ -78,8 +78,9 @@ Term Sm90Expander::vector_coordinate(sema::NodeId coordinate, const Tile& tile, 
 }
 
 Term Sm90Expander::value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
-                            Term accumulator, const Term* v) {
-  std::vector<sema::NodeId> given{gemm_.contraction};
+                            const std::vector<Term>& sums, const Term* v) {
+  const std::vector<sema::NodeId> contractions = gemm_.contractions();
+  std::vector<sema::NodeId> given = contractions;
   if (gemm_.segments) given.push_back(gemm_.segments->by_row);
   if (v) {
     for (const Ahead& each : ahead_) given.push_back(each.plan->load);
@@ -99,7 +100,7 @@ Term Sm90Expander::value_at(const sema::Assignment& assignment, const Tile& tile
   element.bind(gemm_.m, m);
   element.bind(gemm_.n, n);
   for (size_t i = 0; i < gemm_.batch.size(); ++i) element.bind(gemm_.batch[i], tile.batch[i]);
-  element.know(gemm_.contraction, accumulator);
+  for (size_t i = 0; i < sums.size(); ++i) element.know(contractions[i], sums[i]);
   // One segment for all rows of a tile.
   if (gemm_.segments) {
     const sema::NodeId by_row = gemm_.segments->by_row;
@@ -118,7 +119,7 @@ bool Sm90Expander::much_text() const {
   constexpr int much = 8;  // steps of arithmetic
   int all = 0;
   for (const sema::Assignment& assignment : declared_.kernel.assignments)
-    all += plan::arithmetic_outside(declared_.kernel, assignment.value, gemm_.contraction);
+    all += plan::arithmetic_outside(declared_.kernel, assignment.value, gemm_.contractions());
   return all >= much;
 }
 
@@ -164,19 +165,21 @@ void Sm90Expander::each_pass(Term half, int halves, const PassBody& body) {
 }
 
 void Sm90Expander::epilogue(const Tile& tile) {
-  if (picked_) return rolled_epilogue(tile);
+  if (!picked_.empty()) return rolled_epilogue(tile);
   const auto repeats = gemm_.repeats();
   const int all = passes_of_atom() * repeats[0] * repeats[1];
   const int halves = in_halves(all) ? 2 : 1, passes = all / halves;
   // Two values a column: 64 rows and 128 threads give a thread 64 * width / 128 = width / 2 values.
   const int of_pass =
       (gemm_.store ? gemm_.store->width : gemm_.mma.shape[1]) / 2;  // values of a whole one
-  const auto value_of = [&](const Pass& at, Term value) {
-    return Ref{totals_, {at.pass * of_pass + value, at.i, at.j}};
+  const auto place_of = [&](const Pass& at, Term value) {
+    return std::vector<ExprId>{at.pass * of_pass + value, at.i, at.j};
   };
   const auto half_of_passes = [&](Term half) {
     each_pass(half, halves, [&](const Pass& at, const Pass& held, Term pass) {
-      const auto source = [&](Term value) { return b_.read(value_of(held, value)); };
+      const auto source = [&](Term value) {
+        return sums_at(sums_of_products(), place_of(held, value));
+      };
       declared_.from(declared_.kernel.assignments.front().where);
       if (!gemm_.store) return store_from_registers(tile, at, at.width / 2, source);
       const plan::StagedStore& store = *gemm_.store;
@@ -198,8 +201,10 @@ void Sm90Expander::epilogue(const Tile& tile) {
     half_of_passes(half);
     declared_.from(declared_.kernel.assignments.front().where, "the other half moves up");
     each_pass(number(1), halves, [&](const Pass& from, const Pass& to, Term) {
-      b_.loop("v", number(0), number(to.width / 2), {.unrolled = true},
-              [&](Term v) { b_.assign(value_of(to, v), b_.read(value_of(from, v))); });
+      b_.loop("v", number(0), number(to.width / 2), {.unrolled = true}, [&](Term v) {
+        for (const BufferId sums : sums_of_products())
+          b_.assign({sums, place_of(to, v)}, b_.read({sums, place_of(from, v)}));
+      });
     });
   });
 }

@@ -27,15 +27,23 @@ Sm90Expander::Sm90Expander(Declared& declared, const tile::Program& program)
       b_(declared.b),
       gemm_(plan::sm90_of(program)),
       scales_(declared, gemm_, OutsideNumbers::zero, gemm_.accumulator_sets) {
-  declare(a_, gemm_.a, 0);
-  declare(b_operand_, gemm_.b, 1);
+  declare(a_, gemm_.a, 0, "A");
+  declare(b_operand_, gemm_.b, 1, "B");
+  for (const plan::FurtherGemm& each : gemm_.further) {
+    Operand& operand = further_operands_.emplace_back();
+    declare(operand, each.b, 1, "B" + std::to_string(further_operands_.size() + 1));
+  }
   const Span& where = declared.kernel.node(gemm_.contraction).where;
   const auto repeats = gemm_.repeats();
   declared.from(where, "accumulators, (thread,value) -> (m,n): " + gemm_.accumulators.to_string());
   // One mode for the values that the atom gives a thread, then the atoms along m and n: wgmma
   // m64n128k16 has 64 * 128 / 128 = 64 values a thread, ((2,2,16),1,1):((1,2,4),0,0) for one atom.
-  accumulators_ = b_.registers(declared.name("acc"), gemm_.mma.accumulator,
-                               make_layout(tuple(gemm_.mma.c.shape[1], repeats[0], repeats[1])));
+  accumulators_ = declare_sums(declared.name("acc"));
+  for (size_t i = 0; i < gemm_.further.size(); ++i) {
+    declared.from(declared.kernel.node(gemm_.further[i].contraction).where,
+                  "those of product " + std::to_string(i + 2));
+    further_accumulators_.push_back(declare_sums(declared.fresh("acc")));
+  }
   // Hopper's tensor cores keep about 14 bits of a running sum of FP8 products (DeepSeek-V3 report,
   // section 3.3.2). So sums of `promotion_interval` products are added to a second set of f32
   // registers; without an interval both names are one buffer.
@@ -50,9 +58,7 @@ Sm90Expander::Sm90Expander(Declared& declared, const tile::Program& program)
   }
   if (gemm_.accumulator_sets > 1) {
     declared.from(where, "those of odd K tiles");
-    other_accumulators_ =
-        b_.registers(declared.fresh("acc"), gemm_.mma.accumulator,
-                     make_layout(tuple(gemm_.mma.c.shape[1], repeats[0], repeats[1])));
+    other_accumulators_ = declare_sums(declared.fresh("acc"));
   }
   scales_.declare();
   if (gemm_.a.fragment) {
@@ -98,10 +104,24 @@ Sm90Expander::Sm90Expander(Declared& declared, const tile::Program& program)
   pingpong_ring_ = b_.ring(declared.name("pingpong_turn"), gemm_.consumer_groups());
 }
 
-void Sm90Expander::declare(Operand& operand, const plan::TmaOperand& plan, int axis) {
+// Registers for a sum of each of a thread's values: (value of the atom, atoms along m, along n).
+BufferId Sm90Expander::declare_sums(const std::string& name) {
+  const auto repeats = gemm_.repeats();
+  return b_.registers(name, gemm_.mma.accumulator,
+                      make_layout(tuple(gemm_.mma.c.shape[1], repeats[0], repeats[1])));
+}
+
+std::vector<Sm90Expander::Operand*> Sm90Expander::operands() {
+  std::vector<Operand*> all{&a_, &b_operand_};
+  for (Operand& each : further_operands_) all.push_back(&each);
+  return all;
+}
+
+void Sm90Expander::declare(Operand& operand, const plan::TmaOperand& plan, int axis,
+                           std::string name) {
   operand.plan = &plan;
   operand.axis = axis;
-  operand.name = axis == 0 ? "A" : "B";
+  operand.name = std::move(name);
   const auto& node = declared_.kernel.node(plan.load);
   const auto& load = std::get<sema::Load>(node.what);
   operand.global = declared_.tensors[static_cast<size_t>(load.tensor)];
@@ -284,13 +304,14 @@ Term Sm90Expander::segment_of(Term row) {
 // ---- the producer warpgroup
 
 void Sm90Expander::producer() {
-  // A stage receives the whole tile of both operands, whichever block of the cluster sends a slice:
+  // A stage receives the whole tile of all operands, whichever block of the cluster sends a slice:
   // a box that reaches outside the tensor counts in full, since TMA fills it up with zeros.
   const auto bytes_of = [&](const Operand& operand) {
     return operand.plan->extent * gemm_.tile[2] * bits(b_.kernel.buffer(operand.stages).element) /
            8;
   };
-  const int bytes = bytes_of(a_) + bytes_of(b_operand_);
+  int bytes = 0;
+  for (const Operand* operand : operands()) bytes += bytes_of(*operand);
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   // One thread issues all copies; the other 127 of the warpgroup have nothing to do but give up
   // their registers.
@@ -321,8 +342,7 @@ void Sm90Expander::producer() {
           }
           wait_at(b_, drained_, load_);
           expect_at(b_, filled_, load_, bytes);
-          for (Operand* operand : {&a_, &b_operand_})
-            load(*operand, tile, k, digits ? &*digits : nullptr);
+          for (Operand* operand : operands()) load(*operand, tile, k, digits ? &*digits : nullptr);
           b_.emit(Advance{load_, {}});
         });
         if (way_) b_.emit(Advance{way_, {}});

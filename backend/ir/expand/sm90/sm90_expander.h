@@ -1,6 +1,9 @@
 // The bound program of a product on Hopper's tensor cores (plan/sm90/bind_sm90.h) in steps. The
 // grid is persistent; a cluster takes tile after tile.
 //
+// Products of one A with several B have accumulators each, and are issued together; the epilogue
+// computes with the sums of all.
+//
 //   the producer warpgroup, one thread:     for every tile, for every K tile:
 //     wait until the consumers of the cluster have read the stage
 //     TMA: this block's parts of A and B, for all blocks that need them
@@ -43,7 +46,7 @@ class Sm90Expander {
   struct Operand {
     const plan::TmaOperand* plan = nullptr;
     int axis = 0;      // 0 for A, 1 for B
-    std::string name;  // "A" or "B"
+    std::string name;  // "A" or "B", of further products "B2", "B3", ...
     BufferId global, stages;
     int map = -1;
     std::optional<Digits> rows;  // with a view: those of the first row of this block's slice
@@ -59,7 +62,9 @@ class Sm90Expander {
     Term steps;    // K tiles: none where no product counts
   };
 
-  void declare(Operand& operand, const plan::TmaOperand& plan, int axis);
+  void declare(Operand& operand, const plan::TmaOperand& plan, int axis, std::string name);
+  BufferId declare_sums(const std::string& name);
+  std::vector<Operand*> operands();
   void declare_store();
   void declare_staged();
   void prologue();
@@ -103,7 +108,7 @@ class Sm90Expander {
   Term vector_coordinate(sema::NodeId coordinate, const Tile& tile, Term at);
   void read_vectors(const Tile& tile, const std::array<Term, 2>& repeat, Term base);
   Term value_at(const sema::Assignment& assignment, const Tile& tile, Term m, Term n,
-                Term accumulator, const Term* v = nullptr);
+                const std::vector<Term>& sums, const Term* v = nullptr);
   Term position(const Tile& tile, int axis, Term value, Term repeat) const;
   // An epilogue subtile of a consumer's accumulators: `width` columns of atom (i, j), after those
   // of `pass` whole ones.
@@ -112,8 +117,11 @@ class Sm90Expander {
     int width;
   };
   Pass pass_of(Term number, int passes, int width) const;
-  // A value of the pass, counted from its first.
-  using Source = std::function<Term(Term)>;
+  // A value of the pass, counted from its first: the sum of each product.
+  using Source = std::function<std::vector<Term>(Term)>;
+  // Of each product, where the tensor cores or promotion leave the sums.
+  std::vector<BufferId> sums_of_products() const;
+  std::vector<Term> sums_at(const std::vector<BufferId>& sums, const std::vector<ExprId>& at);
   bool much_text() const;
   bool in_halves(int passes) const;
   void epilogue(const Tile& tile);
@@ -220,20 +228,23 @@ class Sm90Expander {
   Builder& b_;
   const plan::Sm90Gemm gemm_;  // what the program says
   Operand a_, b_operand_;
+  std::vector<Operand> further_operands_;  // the B of each further product
   BarrierId blocks_, stored_, filled_, drained_, pingpong_;
   RingId load_, use_, freed_, pingpong_ring_, out_;
   RingId way_;  // its phase is the way through K, where that changes from tile to tile
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
   BufferId unconverted_;  // where these are converted: of the same places, as memory has them
-  BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
-  BufferId other_accumulators_;     // those of odd K tiles, where two sets take turns
+  BufferId accumulators_, totals_;              // the same where the tensor cores add up all of K
+  std::vector<BufferId> further_accumulators_;  // of each further product
+  BufferId other_accumulators_;                 // those of odd K tiles, where two sets take turns
   ScaleLowering scales_;
   std::vector<Staged> outputs_;  // of each assignment, where they leave through shared memory
   std::vector<Input> inputs_;
-  BarrierId arrived_;           // inputs by TMA, of each buffer and each that waits for itself
-  RingId input_ring_, arrive_;  // passes whose inputs are on their way, or have arrived
-  BufferId picked_;             // where the epilogue is rolled: the values of one round
+  BarrierId arrived_;             // inputs by TMA, of each buffer and each that waits for itself
+  RingId input_ring_, arrive_;    // passes whose inputs are on their way, or have arrived
+  std::vector<BufferId> picked_;  // where the epilogue is rolled: the values of one round, of each
+                                  // product
   // Where blocks share K.
   BarrierId given_, taken_;
   RingId give_, take_;

@@ -15,7 +15,10 @@ constexpr int warpgroup = 128;
 void Sm90Expander::multiply(const Tile& tile) {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   if (pingpong_) wait_for_turn();
-  const auto clear = [&] { b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.total)); };
+  const auto clear = [&] {
+    for (const BufferId sums : sums_of_products())
+      b_.fill(sums, b_.constant(std::int64_t{0}, gemm_.total));
+  };
   // Where blocks share K the old sums are no more than zeros by now, and need no registers until
   // then.
   const bool cleared_first = gemm_.promotion_interval || gemm_.split;
@@ -59,6 +62,19 @@ void Sm90Expander::pass_turn() {
   b_.elect([&] { b_.sync(pingpong_, (group_ + 1) % gemm_.consumer_groups(), ArriveMbarrier{}); });
 }
 
+std::vector<BufferId> Sm90Expander::sums_of_products() const {
+  std::vector<BufferId> all{totals_};
+  all.insert(all.end(), further_accumulators_.begin(), further_accumulators_.end());
+  return all;
+}
+
+std::vector<Term> Sm90Expander::sums_at(const std::vector<BufferId>& sums,
+                                        const std::vector<ExprId>& at) {
+  std::vector<Term> values;
+  for (const BufferId each : sums) values.push_back(b_.read({each, at}));
+  return values;
+}
+
 void Sm90Expander::over(const char* name, int count, const std::function<void(Term)>& body) {
   if (count == 1) return body(number(0));
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
@@ -81,19 +97,26 @@ void Sm90Expander::issue(BufferId sums, Term first, int steps, Term fresh) {
   if (!gemm_.a.fragment) b_.emit(Commit{GroupKind::wgmma});
 }
 
+// Of each product, the first with the sums that take their turn.
 void Sm90Expander::multiply_step(BufferId sums, Term step, Term fresh) {
   const auto repeats = gemm_.repeats();
-  over("i", repeats[0], [&](Term i) {
-    over("j", repeats[1], [&](Term j) {
-      const Term k = step * gemm_.mma.shape[2], slot = b_.slot(use_);
-      const Ref a = gemm_.a.fragment ? Ref{fragments_, {i, step}}
-                                     : Ref{a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}};
-      Mma& made =
-          b_.mma(MmaKind::wgmma, {sums, {i, j}}, a,
-                 {b_operand_.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
-      made.zero = fresh;
+  const auto multiply_by = [&](const Operand& b, BufferId into) {
+    over("i", repeats[0], [&](Term i) {
+      over("j", repeats[1], [&](Term j) {
+        const Term k = step * gemm_.mma.shape[2], slot = b_.slot(use_);
+        const Ref a = gemm_.a.fragment
+                          ? Ref{fragments_, {i, step}}
+                          : Ref{a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}};
+        Mma& made =
+            b_.mma(MmaKind::wgmma, {into, {i, j}}, a,
+                   {b.stages, {part_[1] + j * gemm_.mma.shape[1], k, slot}}, gemm_.mma.name);
+        made.zero = fresh;
+      });
     });
-  });
+  };
+  multiply_by(b_operand_, sums);
+  for (size_t p = 0; p < further_operands_.size(); ++p)
+    multiply_by(further_operands_[p], further_accumulators_[p]);
 }
 
 // A step's part of A to registers, (value, atom, step).

@@ -15,11 +15,11 @@ int Sm90Expander::picked_values(int width) const {
   int of_inputs = 0;
   for (const Input& each : inputs_)
     of_inputs += (of_step * bits(declared_.tensor(each.plan->tensor).element) + 31) / 32;
-  const int room =
-      (gemm_.registers ? (*gemm_.registers)[1] : no_limit) - others - of_inputs -
-      gemm_.mma.shape[1] / 2 * repeats[0] * repeats[1] * (gemm_.promotion_interval ? 2 : 1);
+  const int room = (gemm_.registers ? (*gemm_.registers)[1] : no_limit) - others - of_inputs -
+                   gemm_.mma.shape[1] / 2 * repeats[0] * repeats[1] *
+                       (gemm_.promotion_interval ? 2 : 1) * gemm_.products();
   int taken = 0;
-  for (int of = of_step; of <= std::min(values, room); of += of_step) {
+  for (int of = of_step; of <= std::min(values, room / gemm_.products()); of += of_step) {
     if (values % of == 0) taken = of;
   }
   return taken;
@@ -75,20 +75,16 @@ void Sm90Expander::store_picked(const Tile& tile, int first_pass, int passes, in
                       first = (first_pass + which / groups % passes) * of_pass +
                               which % groups * at_once;
             b_.loop("v", number(0), number(at_once), {.unrolled = true}, [&](Term v) {
-              b_.assign(
-                  {picked_, {v}},
-                  b_.read({totals_,
-                           {number(first) + v, number(of / repeats[1]), number(of % repeats[1])}}));
+              for (size_t p = 0; p < picked_.size(); ++p)
+                b_.assign({picked_[p], {v}}, b_.read({sums_of_products()[p],
+                                                      {number(first) + v, number(of / repeats[1]),
+                                                       number(of % repeats[1])}}));
             });
             b_.emit(Fence{FenceKind::branch});
           });
         }};
     store_through_shared(
-        tile, at, buffer,
-        [&](Term v) {
-          return b_.read({picked_, {v}});
-        },
-        &picks);
+        tile, at, buffer, [&](Term v) { return sums_at(picked_, {v}); }, &picks);
     if (out_) b_.emit(Advance{out_, {}});
   });
 }

@@ -116,7 +116,9 @@ void Sm90Expander::epilogue_of_sums(const Tile& tile) {
   b_.loop("pass", number(0), number(split.each), {.unrolled = true}, [&](Term pass) {
     const Term index = split_ * split.each + pass;
     const Pass at = pass_of(index, passes, split.values * 2);
-    const auto sum = [&](Term value) { return b_.read(sums_.own(pass * split.values + value)); };
+    const auto sum = [&](Term value) {
+      return std::vector<Term>{b_.read(sums_.own(pass * split.values + value))};
+    };
     b_.when(index < split.passes, [&] {
       if (gemm_.store) {
         store_through_shared(tile, at, pass, sum);

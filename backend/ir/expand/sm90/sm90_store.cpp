@@ -37,8 +37,12 @@ void Sm90Expander::declare_staged() {
                                Layout(store.step(), 1));
     declared_.from(assignments.front().where);
     if (&each == &outputs_.front()) {
-      if (const int picked = picked_values())
-        picked_ = b_.registers(declared_.name("picked"), gemm_.total, Layout(picked, 1));
+      // Of each product; the first has the name itself.
+      const int picked = picked_values();
+      for (int p = 0; picked > 0 && p < gemm_.products(); ++p)
+        picked_.push_back(
+            b_.registers(p == 0 ? declared_.name("picked") : declared_.fresh("picked"), gemm_.total,
+                         Layout(picked, 1)));
     }
     if (!each.plan->matrices)
       each.together =
