@@ -237,8 +237,9 @@ TEST_CASE("the manifest says what is launched before, and how much workspace tha
 TEST_CASE("the manifest says which kernels are launched before, and what they leave in workspace") {
   TemporaryFolder folder;
   std::ofstream(folder / "gated.lay")
-      << "kernel gated<M, N, K>(X: bf16 (M,K), G: bf16 (N,K), U: bf16 (N,K)) -> Y: bf16 (M,N)\n"
-         "{ Y[m,n] = relu(sum[k](X[m,k] * G[n,k])) * sum[k](X[m,k] * U[n,k]) }\n";
+      << "kernel gated<M, N, K>(X: bf16 (M,K), G: bf16 (N,K), Z: bf16 (M,K), U: bf16 (N,K))\n"
+         "    -> Y: bf16 (M,N)\n"
+         "{ Y[m,n] = relu(sum[k](X[m,k] * G[n,k])) * sum[k](Z[m,k] * U[n,k]) }\n";
   const auto made = run_lay(
       {"build", folder / "gated.lay", "-o", folder / "out", "--source-only", "--arch", "sm_90a"});
   REQUIRE(made.code == 0);

@@ -50,12 +50,12 @@ std::string trouble(const plan::Plan& plan, const sema::KernelCall& call, std::m
   for (const plan::Variant* variant : variants) {
     auto launches = ir::lower_all(plan, plan::at_sizes(*variant, call.sizes));
     for (ir::Kernel& kernel : launches) std::erase_if(kernel.assumptions, is_preference);
-    const std::string found =
-        test::trouble(launches, call, expected,
-                      [](const sema::Array& got, const sema::Array& wanted) {
-                        return test::difference(got, wanted);
-                      },
-                      random());
+    const std::string found = test::trouble(
+        launches, call, expected,
+        [](const sema::Array& got, const sema::Array& wanted) {
+          return test::difference(got, wanted);
+        },
+        random());
     if (!found.empty()) return variant->name + ": " + found;
     ++count;
   }

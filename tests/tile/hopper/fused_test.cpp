@@ -93,10 +93,10 @@ TEST_CASE("what the planner chooses for products that share a factor is read bac
       const plan::TensorSchedule read = plan::read_tensor_schedule(
           plan::with_operand_roles(each, *product->kernel, product->form, problems), problems);
       REQUIRE(problems.empty());
-      const auto chosen = plan::chosen_for_sm90(
-          *product->kernel, product->form, read,
-          random() % 2 == 0 ? plan::Width::vectors : plan::Width::elements, *find_target("h200"),
-          plan::facts_of(*product->kernel));
+      const auto chosen =
+          plan::chosen_for_sm90(*product->kernel, product->form, read,
+                                random() % 2 == 0 ? plan::Width::vectors : plan::Width::elements,
+                                *find_target("h200"), plan::facts_of(*product->kernel));
       if (!chosen) continue;
       const Program program = plan::bind_sm90(product->kernel, *chosen);
       INFO(tile::print(program));
@@ -159,11 +159,15 @@ TEST_CASE("each rule of products that share a factor is broken once") {
          body.erase(body.end() - 3);
        }},
       {"shared", "`tile_U` and `tile_G` do not come to shared memory in one way", true,
-       [](Program& p) { named(p, "tile_U").shared->box = {32, 64}; }},
+       [](Program& p) {
+         named(p, "tile_U").shared->box = {32, 64};
+       }},
       {"shared", "do not come to shared memory in one way", true,
        [](Program& p) { named(p, "tile_U").shared->span = 64; }},
       {"shared", "do not come to shared memory in one way", true,
-       [](Program& p) { named(p, "tile_U").shared->order = {0, 1}; }},
+       [](Program& p) {
+         named(p, "tile_U").shared->order = {0, 1};
+       }},
       {"shared", "do not come to shared memory in one way", true,
        [](Program& p) {
          named(p, "tile_U").shared->layout = Layout(tuple(128, 64), tuple(64, 1));
@@ -275,24 +279,29 @@ TEST_CASE("what is said of products that share a factor, and they cannot follow"
     const char* entries;
     const char* code;
     const char* what;
+    const char* mma = "wgmma(n = 64,";
+    const char* layout = "(K,1)";  // of U's strides
   } rows[] = {
-      {"swap_ab = 1", "unsupported", "exchanged factors"},
-      {"cluster = (1,1,2)", "unsupported", "blocks that share K"},
-      {"promotion_interval = 64", "unsupported", "sums in intervals"},
+      {"tile = (128,64,64), swap_ab = 1", "unsupported", "exchanged factors"},
+      {"tile = (128,64,64), cluster = (1,1,2)", "unsupported", "blocks that share K"},
+      {"tile = (128,64,64), promotion_interval = 64", "unsupported", "sums in intervals"},
       {"tile = (128,64,64), groups = (1,1,1,2)", "unsupported", "groups over successive tiles"},
-      {"repack X = \"elements\"", "unsupported", "several products in one launch are read"},
-      {"tile = (128,256,64)", "schedule-registers", "leaves 256 accumulators"},
+      {"tile = (128,64,64), repack X = \"elements\"", "unsupported",
+       "several products in one launch are read"},
+      {"tile = (128,64,64)", "unsupported", "an atom that reads registers", "wgmma_rs(n = 64,"},
+      {"tile = (128,64,64)", "unsupported", "U and G do not run along one index", "wgmma(n = 64,",
+       "(1,N)"},
+      {"tile = (128,256,64)", "schedule-registers", "leaves 256 accumulators", "wgmma(n = 256,"},
   };
   for (const auto& row : rows) {
-    const bool has_tile = std::string(row.entries).starts_with("tile");
     const auto kernel = only_kernel(
         "use atoms.sm90\n"
-        "kernel f<M, N, K>(X: bf16 (M,K), G: bf16 (N,K), U: bf16 (N,K)) -> Y: bf16 (M,N)\n"
+        "kernel f<M, N, K>(X: bf16 (M,K), G: bf16 (N,K), U: bf16 (N,K):" +
+        std::string(row.layout) +
+        ") -> Y: bf16 (M,N)\n"
         "{ Y[m,n] = silu(sum[k](X[m,k] * G[n,k])) * sum[k](X[m,k] * U[n,k]) }\n"
-        "schedule f for sm90 { mma = sm90.wgmma(n = " +
-        std::string(has_tile && row.what[0] == 'l' ? "256" : "64") +
-        ", ab = bf16, acc = f32), " + (has_tile ? "" : "tile = (128,64,64), ") + row.entries +
-        " }");
+        "schedule f for sm90 { mma = sm90." +
+        row.mma + " ab = bf16, acc = f32), " + row.entries + " }");
     const auto plan = plan::make_plan(kernel);
     INFO(row.entries);
     REQUIRE(plan.problems.size() >= 1);
