@@ -44,9 +44,8 @@ std::vector<Launched> take_launched();
 // A launch of the emitted function takes the time of `launches`.
 void set_cost(const std::string& function, long launches);
 
-// Until it is called with nothing: functions that are not known can be launched too, and do
-// nothing; a launch of one takes as many launches' time as this says of its name and its
-// parameters.
+// Until it is called with nothing: all functions that are loaded can be launched and do nothing; a
+// launch of one takes as many launches' time as this says of its name and its parameters.
 using TimedLaunch = std::function<long(const std::string& function, void** parameters)>;
 void set_timed_launches(TimedLaunch timed);
 
