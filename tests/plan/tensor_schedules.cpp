@@ -331,7 +331,7 @@ TEST_CASE("columns along n come in whole swizzles") {
     REQUIRE(plan.problems.empty());
     const auto gemm = hopper(plan.variants.front());
     REQUIRE(gemm);
-    // Each stage has what TMA brings.
+    // Each stage has what TMA loads.
     plan::Sm90Gemm one_more = *gemm;
     ++one_more.stages;
     CHECK(plan::shared_bytes(one_more, *plan.kernel) - plan::shared_bytes(*gemm, *plan.kernel) ==
