@@ -175,8 +175,9 @@ MeasuredGpu measured_gpu_of(const runtime::DeviceInfo& device, const MachineNumb
     return measured > 0 ? measured : otherwise;
   };
   gpu.hertz = known(machine.hertz, library.hertz);
-  gpu.memory_rate = known(machine.memory_rate, library.memory_rate);
-  // Kernels read L2 faster than a copy does, which writes as well.
+  // Kernels read memory and L2 faster than a copy does, which writes as well: a copy reaches
+  // 2.7 TB/s of the 4.8 of an H200.
+  gpu.memory_rate = std::max(library.memory_rate, machine.memory_rate);
   gpu.cache_rate = std::max(library.cache_rate, machine.cache_rate / gpu.hertz);
   gpu.launch = known(machine.launch, library.launch);
   gpu.costs = costs;

@@ -49,7 +49,7 @@ std::string one_line(const sema::Schedule& schedule) {
 }
 
 // A schedule that is timed, or the default: the plan without a schedule.
-struct TimedSchedule {
+struct TimedCandidate {
   // Null for the default.
   const ScheduleCandidate* candidate = nullptr;
   std::unique_ptr<CompiledKernel> compiled;
@@ -73,7 +73,7 @@ class ScheduleTimer {
   ScheduleTimer(const ScheduleTimer&) = delete;  // launches hold its address
   ScheduleTimer& operator=(const ScheduleTimer&) = delete;
 
-  const std::vector<TimedSchedule>& schedules() const { return timed_; }
+  const std::vector<TimedCandidate>& schedules() const { return timed_; }
   const std::vector<Timing>& timings() const { return timings_; }
 
   void add(const ScheduleCandidate& candidate) {
@@ -157,7 +157,7 @@ class ScheduleTimer {
   Protocol protocol_;
   OperandSets sets_;
   Checker checker_;
-  std::vector<TimedSchedule> timed_;
+  std::vector<TimedCandidate> timed_;
   std::vector<Candidate> candidates_;
   std::vector<Timing> timings_;
 };
