@@ -38,7 +38,7 @@ int worst_of(const TmaOperand& operand, int outer, int k, int element) {
 BankConflicts worst_matrix(const TmaOperand& operand, const Sm90Gemm& gemm,
                            const sema::Kernel& kernel, const std::string& name) {
   const int element = kernel.loaded(operand.load).element_bytes();
-  const int outer = gemm.tile[operand.outer == gemm.m ? 0 : 1], k = gemm.tile[2];
+  const int outer = operand.extent, k = gemm.tile[2];
   // The layout follows from these (tma.h); the variants of a plan ask again.
   static Memo<std::array<int, 5>, int> counted;
   const int worst = counted({operand.along_k, operand.span, outer, k, element},
