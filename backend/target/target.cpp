@@ -155,12 +155,12 @@ std::optional<Target> target_of(const std::string& device, int capability, int s
   if (!best) return std::nullopt;
   Target found = *best;
   found.sms = sms;
-  if (const auto measured = measured_gpu(device)) {
-    found.hertz = measured->hertz;
-    found.memory_rate = measured->memory_rate;
-    found.cache_rate = measured->cache_rate;
-    found.launch = measured->launch;
-    found.costs = measured->costs;
+  if (const auto gpu = measured_gpu(device)) {
+    found.hertz = gpu->hertz;
+    found.memory_rate = gpu->memory_rate;
+    found.cache_rate = gpu->cache_rate;
+    found.launch = gpu->launch;
+    found.costs = gpu->costs;
   }
   return found;
 }

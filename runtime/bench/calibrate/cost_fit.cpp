@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include "runtime/bench/protocol.h"
 
@@ -112,8 +113,7 @@ class Objective {
       return true;
     }
     // From the last on, for a term may have been changed twice.
-    for (auto each = before.rbegin(); each != before.rend(); ++each)
-      terms_[each->first].log_cost = each->second;
+    for (const auto& [term, cost] : before | std::views::reverse) terms_[term].log_cost = cost;
     return false;
   }
 
