@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <ranges>
 
 #include "runtime/bench/protocol.h"
 
@@ -113,7 +112,8 @@ class Objective {
       return true;
     }
     // From the last on, for a term may have been changed twice.
-    for (const auto& [term, cost] : before | std::views::reverse) terms_[term].log_cost = cost;
+    for (; !before.empty(); before.pop_back())
+      terms_[before.back().first].log_cost = before.back().second;
     return false;
   }
 
