@@ -355,11 +355,17 @@ std::optional<Policy> space_policy(const std::string& target, const ProductKind&
   return policy_of(**record);
 }
 
-struct CostTerms::Asked {
-  explicit Asked(const std::string& name) : library(name) {}
+std::int64_t space_widths(std::int64_t m, std::int64_t n, std::int64_t how) {
+  const Value value =
+      ask(space_of("sm90"), "widths(m = " + std::to_string(m) + ", n = " + std::to_string(n) +
+                                ", how = " + std::to_string(how) + ")");
+  const auto* widths = value.as<Tuple>();
+  if (!widths || !widths->is_int()) throw std::logic_error("internal: widths are no integer");
+  return widths->value().value();
+}
 
-  Library library;
-  std::map<std::string, Int> known;  // by the text of the question
+struct CostTerms::Asked : Library {
+  using Library::Library;
 };
 
 CostTerms::CostTerms(const std::string& target, const Coefficients& coefficients) {
@@ -373,8 +379,8 @@ CostTerms::CostTerms(const std::string& target, const Coefficients& coefficients
              (each.is_tuple ? numbers_text(each) : dim);
   }
   asked_ = std::make_unique<Asked>(name);
-  asked_->library.define(dims);
-  asked_->library.define("let costs = cost_coefficients(" + costs + ")");
+  asked_->define(dims);
+  asked_->define("let costs = cost_coefficients(" + costs + ")");
 }
 
 CostTerms::~CostTerms() = default;
@@ -383,15 +389,11 @@ Int CostTerms::of(const ProductKind& kind, const SpaceRow& schedule, const Probl
   const std::string question = "schedule_cost(tile = " + schedule.tile.to_string() +
                                ", how = " + std::to_string(schedule.how) + ", " +
                                arguments_of(kind, "costs") + ")";
-  auto found = asked_->known.find(question);
-  if (found == asked_->known.end()) {
-    const auto& value = asked_->library.evaluated(question);
-    const auto* cost = value ? value->as<Tuple>() : nullptr;
-    if (!cost || !cost->is_int())
-      throw std::logic_error("internal: the cost of a schedule is no integer");
-    found = asked_->known.emplace(question, cost->value()).first;
-  }
-  return term_under(found->second, sizes, true);
+  const auto& value = asked_->evaluated(question);
+  const auto* cost = value ? value->as<Tuple>() : nullptr;
+  if (!cost || !cost->is_int())
+    throw std::logic_error("internal: the cost of a schedule is no integer");
+  return term_under(cost->value(), sizes, true);
 }
 
 std::vector<std::pair<DimId, std::size_t>> CostTerms::coefficients_in(

@@ -119,6 +119,10 @@ std::vector<SpaceRow> library_space(const std::string& target, const ProductKind
 std::optional<Policy> space_policy(const std::string& target, const ProductKind& kind,
                                    const SpaceRow& row);
 
+// Returns the widths of 128 bytes along K that a K tile of m x n has in the space for Hopper's
+// tensor cores, `how` its consumers share it (SpaceRow).
+std::int64_t space_widths(std::int64_t m, std::int64_t n, std::int64_t how);
+
 // What schedules of a space cost, as expressions over the coefficients: the policies' own text,
 // evaluated with a dim for each coefficient that is an integer. Whoever fits coefficients asks once
 // for a schedule and a problem, and evaluates as often as the fit needs; so the costs stand in Lay

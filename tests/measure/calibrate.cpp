@@ -112,7 +112,7 @@ TEST_CASE("calibrate: the variants of a plan are schedules of a space, of the sa
     const sema::ProblemSize size{1000, 1704, 2040, std::string(name) == "batched" ? 3 : 1, 132};
     int found = 0;
     for (const plan::Variant& variant : plan.variants) {
-      const auto schedule = bench::schedule_of(variant, name, kernels);
+      const auto schedule = bench::schedule_of(variant, kernels);
       if (!schedule) continue;
       ++found;
       INFO(name << ": " << variant.name << " " << schedule->tile.to_string());
@@ -271,7 +271,7 @@ class TimedRows {
       const auto kernel = kernels_.find(name);
       const plan::Plan plan = runtime::planned(kernel, default_target());
       for (const plan::Variant& variant : plan.variants)
-        if (const auto schedule = bench::schedule_of(variant, name, kernels_))
+        if (const auto schedule = bench::schedule_of(variant, kernels_))
           rows_[cuda::function_name(std::string(name) + "_" + variant.name)] = {
               name, kernels_.kind_of(name), *schedule};
     }

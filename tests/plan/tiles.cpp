@@ -2,94 +2,38 @@
 // schedules that were timed on a problem, what the one of least cost loses to the fastest, and how
 // well costs rank.
 #include <algorithm>
-#include <array>
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <limits>
 #include <map>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "frontend/sema/library.h"
 #include "generated/tests/paths.h"
+#include "runtime/bench/calibrate/timed_schedules.h"
+#include "runtime/io/file.h"
 #include "tests/language/script.h"
 #include "tests/plan/judged.h"
 
 namespace lay::test {
 namespace {
 
-// Tile M and N, blocks of a cluster along M and N, parts of K, consumers in ping-pong, whether M is
-// the instruction's columns.
-using Tile = std::array<std::int64_t, 7>;
-
-struct Problem {
-  std::string kernel;  // of tests/bench/hopper.lay
-  std::int64_t m = 0, n = 0, k = 0, batches = 0;
-  std::map<Tile, double> times;  // us
-};
-
-Tile tile_of(const std::string& text) {
-  static const std::regex form(R"((\d+)x(\d+)\.(\d+)x(\d+)(?:x(\d+))?([ps]?))");
-  std::smatch found;
-  REQUIRE(std::regex_match(text, found, form));
-  const auto number = [&](std::size_t group) {
-    return found[group].matched ? std::stoll(found[group].str()) : 1;
-  };
-  return {number(1),      number(2), number(3), number(4), number(5), found[6] == "p" ? 2 : 1,
-          found[6] == "s"};
-}
-
-// Warpgroups that share the tile, as the library has them.
-int consumers(const Tile& tile) {
-  const auto [m, n, along_m, along_n, parts, in_turn, swapped] = tile;
-  if (in_turn == 2) return 1;
-  if (m == 192 && swapped == 0) return 64 <= n && n <= 72 && parts == 1 ? 1 : 3;
-  return static_cast<int>(std::min<std::int64_t>(2, ((swapped == 0 ? m : n) + 63) / 64));
-}
-
-// Widths of 128 bytes along K of its K tiles, as sm90_space.lay has them.
-int widths(const Tile& tile) {
-  const auto [m, n, along_m, along_n, parts, in_turn, swapped] = tile;
-  if (swapped == 0) return n < 96 && m * n <= 8192 ? 2 : 1;
-  return m <= 16 && n == 64 ? 4 : m <= 64 && n < 256 ? 2 : 1;
-}
-
-// "tt 968 560 1376 1 6.30: 64x64.1x1 8.09, 64x64.2x1 8.34"
-std::vector<Problem> measured() {
-  std::ifstream in(std::string(LAY_SOURCE_DIR) + "/tests/plan/tiles.txt");
-  std::vector<Problem> problems;
-  for (std::string line; std::getline(in, line);) {
-    Problem problem;
-    std::istringstream words(line);
-    std::string word, time;
-    words >> problem.kernel >> problem.m >> problem.n >> problem.k >> problem.batches >> word;
-    if (!words) continue;  // the text in front
-    while (words >> word >> time) problem.times[tile_of(word)] = std::stod(time);
-    problems.push_back(std::move(problem));
-  }
-  return problems;
-}
-
-// The costs of tiles, asked once for each order of the factors.
+// The costs of schedules, asked once for each order of the factors.
 class Costs {
  public:
-  Costs() : script_("use policies.sm90\n") { REQUIRE(script_.messages == ""); }
+  Costs() : script_("use policies.sm90_space\n") { REQUIRE(script_.messages == ""); }
 
   // Clocks of a launch, in hundredths. As the kernels' names say: whether A and B run along K.
-  std::int64_t of(const Tile& tile, const Problem& problem) {
+  std::int64_t of(const sema::SpaceRow& schedule, const bench::TimedProblem& problem) {
     const std::string& kernel = problem.kernel;
     const bool batched = kernel.starts_with("batched");
     const auto truth = [&](std::size_t factor) {
       return batched || kernel[factor] == 't' ? "true" : "false";
     };
-    const auto [m, n, along_m, along_n, parts, in_turn, swapped] = tile;
     std::ostringstream text;
-    text << "clocks(" << m << "," << n << "," << widths(tile) << ",(" << along_m << "," << along_n;
-    if (parts > 1) text << "," << parts;
-    text << "),product(64," << truth(0) << "," << truth(1) << ",16,0,false,fitted_on_h200),"
-         << "(" << consumers(tile) << ",1,1," << in_turn << "))";
+    text << "clocks_of_tile(" << schedule.tile.to_string() << "," << schedule.how << ",product(64,"
+         << truth(0) << "," << truth(1) << ",16,0,false,fitted_on_h200))";
     const auto [at, is_new] = known_.try_emplace(text.str());
     if (is_new) {
       const sema::Outcome outcome = script_.evaluator.evaluate_expression("cost", text.str());
@@ -105,15 +49,15 @@ class Costs {
 };
 
 Judged judged(Costs& costs, const std::string& kernel, std::size_t least_timed,
-              const std::vector<Problem>& problems) {
+              const std::vector<bench::TimedProblem>& problems) {
   Judged result;
-  for (const Problem& problem : problems) {
-    if (problem.kernel != kernel || problem.times.size() < least_timed) continue;
+  for (const bench::TimedProblem& problem : problems) {
+    if (problem.kernel != kernel || problem.schedules.size() < least_timed) continue;
     std::vector<TimedRow> timed;
     double fastest = std::numeric_limits<double>::infinity();
-    for (const auto& [tile, time] : problem.times) {
-      timed.push_back({costs.of(tile, problem), time});
-      fastest = std::min(fastest, time);
+    for (const bench::TimedSchedule& each : problem.schedules) {
+      timed.push_back({costs.of(each.schedule, problem), each.seconds});
+      fastest = std::min(fastest, each.seconds);
     }
     std::stable_sort(timed.begin(), timed.end(),
                      [](const TimedRow& a, const TimedRow& b) { return a.cost < b.cost; });
@@ -133,7 +77,9 @@ struct Asked {
 }  // namespace
 
 TEST_CASE("costs: the schedule of least cost loses little to the fastest that was timed") {
-  const std::vector<Problem> problems = measured();
+  const bench::ProductKernels kernels;
+  const auto problems = bench::read_times(
+      runtime::read_file(std::string(LAY_SOURCE_DIR) + "/tests/plan/tiles.txt"), kernels);
   Costs costs;
   for (const Asked& asked :
        {Asked{"tt", 80, 12, 1.035, 1.01, 1.11, 0.79}, Asked{"nt", 20, 12, 1.03, 1.01, 1.11, 0.89},

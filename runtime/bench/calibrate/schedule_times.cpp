@@ -157,7 +157,7 @@ std::vector<std::unique_ptr<Drawn>> drawn_products(const runtime::Gpu& gpu,
       made->sizes.push_back(drawn_sizes(draw, drawing.kernel, effort.most_elements));
     std::vector<Row> rows;
     for (const plan::Variant& variant : made->plan.variants)
-      if (const auto schedule = schedule_of(variant, drawing.kernel, kernels))
+      if (const auto schedule = schedule_of(variant, kernels))
         rows.push_back({&variant, *schedule});
     made->rows = drawn_rows(draw, rows, bindings_of(*made), std::max(2, part(drawing.rows)));
     all.push_back(std::move(made));

@@ -79,9 +79,10 @@ using ThreadTile = std::array<std::int64_t, 8>;
 
 // The library says how many blocks an SM has room for, and which tiles have a cost.
 std::optional<sema::SpaceRow> on_cuda_cores(const ThreadTile& tile, std::int64_t how,
-                                            const sema::ProductKind& kind) {
-  // The tiles do not depend on the sizes, if each part of K has work.
-  static const auto space = sema::library_space("simt", kind, {4096, 4096, 4096, 1, 132});
+                                            const ProductKernels& kernels) {
+  // The tiles do not depend on the kernel, nor on the sizes, if each part of K has work.
+  static const auto space =
+      sema::library_space("simt", kernels.kind_of("sgemm_nt"), {4096, 4096, 4096, 1, 132});
   for (const sema::SpaceRow& row : space) {
     const Tuple& of = row.tile[0];
     ThreadTile has{};
@@ -94,7 +95,7 @@ std::optional<sema::SpaceRow> on_cuda_cores(const ThreadTile& tile, std::int64_t
 
 std::optional<sema::SpaceRow> read_schedule(const std::string& word, const std::string& kernel,
                                             const ProductKernels& kernels) {
-  static const std::regex tensor_form(R"((\d+)x(\d+)\.(\d+)x(\d+)(?:x(\d+))?([ps]?))");
+  static const std::regex tensor_form(R"((\d+)x(\d+)(?:w(\d))?\.(\d+)x(\d+)(?:x(\d+))?([ps]?))");
   static const std::regex thread_form(R"((\d+)x(\d+)x(\d+)\.(\d+)x(\d+)x(\d+)\.(\d+)\.(\d+))");
   constexpr std::size_t longest = 60;
   if (word.size() > longest) return std::nullopt;
@@ -104,19 +105,20 @@ std::optional<sema::SpaceRow> read_schedule(const std::string& word, const std::
   };
   if (ProductKernels::family_of(kernel) == "sm90") {
     if (!std::regex_match(word, found, tensor_form)) return std::nullopt;
-    const std::int64_t how = found[6] == "p"   ? alternating
-                             : found[6] == "s" ? swapping
+    const std::int64_t how = found[7] == "p"   ? alternating
+                             : found[7] == "s" ? swapping
                                                : cooperating;
-    for (std::size_t group = 1; group <= 5; ++group)
+    for (std::size_t group = 1; group <= 6; ++group)
       if (count(group) < 1 || count(group) > 512) return std::nullopt;
-    if (count(3) * count(4) * count(5) > 8) return std::nullopt;
-    return on_tensor_cores(count(1), count(2), 1, {count(3), count(4), count(5)}, how);
+    if (count(4) * count(5) * count(6) > 8) return std::nullopt;
+    const std::int64_t widths =
+        found[3].matched ? count(3) : sema::space_widths(count(1), count(2), how);
+    return on_tensor_cores(count(1), count(2), widths, {count(4), count(5), count(6)}, how);
   }
   if (!std::regex_match(word, found, thread_form)) return std::nullopt;
   ThreadTile tile{};
   for (std::size_t i = 0; i < tile.size(); ++i) tile[i] = count(i + 1);
-  return on_cuda_cores(tile, kernel.ends_with("/elements") ? by_elements : by_vectors,
-                       kernels.kind_of(kernel));
+  return on_cuda_cores(tile, kernel.ends_with("/elements") ? by_elements : by_vectors, kernels);
 }
 
 DiagnosticError wrong_line(int line, const std::string& what) {
@@ -179,7 +181,7 @@ sema::ProductKind ProductKernels::kind_of(const std::string& name) const {
   return kind;
 }
 
-std::optional<sema::SpaceRow> schedule_of(const plan::Variant& variant, const std::string& kernel,
+std::optional<sema::SpaceRow> schedule_of(const plan::Variant& variant,
                                           const ProductKernels& kernels) {
   if (!variant.cost || !variant.of_library || !variant.before.empty()) return std::nullopt;
   if (const auto gemm = plan::sm90_of(variant)) {
@@ -196,7 +198,7 @@ std::optional<sema::SpaceRow> schedule_of(const plan::Variant& variant, const st
     return on_cuda_cores({gemm->tile[0], gemm->tile[1], gemm->tile[2], gemm->groups[0],
                           gemm->groups[1], gemm->groups[2], gemm->stages, gemm->parts},
                          variant.accesses == plan::Width::vectors ? by_vectors : by_elements,
-                         kernels.kind_of(kernel));
+                         kernels);
   return std::nullopt;
 }
 
@@ -204,8 +206,10 @@ std::string schedule_word(const sema::SpaceRow& schedule, const std::string& fam
   std::ostringstream word;
   if (family == "sm90") {
     const Tuple& tile = schedule.tile;
-    word << number(tile[0]) << "x" << number(tile[1]) << "." << number(tile[3]) << "x"
-         << number(tile[4]);
+    word << number(tile[0]) << "x" << number(tile[1]);
+    if (number(tile[2]) != sema::space_widths(number(tile[0]), number(tile[1]), schedule.how))
+      word << "w" << number(tile[2]);
+    word << "." << number(tile[3]) << "x" << number(tile[4]);
     if (number(tile[5]) > 1) word << "x" << number(tile[5]);
     word << (schedule.how == alternating ? "p" : schedule.how == swapping ? "s" : "");
   } else {

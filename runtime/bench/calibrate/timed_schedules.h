@@ -56,11 +56,12 @@ class ProductKernels {
 // Returns the schedule of the space that a variant of the library has; nothing of a variant whose
 // cost says nothing of its time: without a cost, behind other launches, with sums in parts, with
 // factors through registers.
-std::optional<sema::SpaceRow> schedule_of(const plan::Variant& variant, const std::string& kernel,
+std::optional<sema::SpaceRow> schedule_of(const plan::Variant& variant,
                                           const ProductKernels& kernels);
 
 // A schedule in a word: "128x96.2x1p" (the tile, the cluster, ping-pong), "48x64.1x1x2s" (parts of
-// K, the tile's M is the instruction's columns); on CUDA cores "64x128x16.2x2x1.4.2" (the tile; the
+// K, the tile's M is the instruction's columns), "128x48w1.1x2" (a K tile of one width of 128
+// bytes, where the space has two); on CUDA cores "64x128x16.2x2x1.4.2" (the tile; the
 // warps along M and N, the slices; stages; parts of K).
 std::string schedule_word(const sema::SpaceRow& schedule, const std::string& family);
 
