@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/source/formatted.h"
+
 namespace lay::bench {
 namespace {
-
-std::string formatted(const char* format, auto... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 std::string time_text(double milliseconds) {
   return milliseconds < 10 ? formatted("%9.2f us", milliseconds * 1e3)

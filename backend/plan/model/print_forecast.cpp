@@ -1,16 +1,9 @@
-#include <cstdio>
-
 #include "backend/plan/model/forecast.h"
 #include "backend/plan/print.h"
+#include "frontend/source/formatted.h"
 
 namespace lay::plan {
 namespace {
-
-std::string formatted(const char* format, auto... values) {
-  char text[160];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 // "//   L2     133.15 us    1107.30 MB"
 std::string term(const char* name, double seconds, double bytes) {

@@ -1,13 +1,12 @@
 #include "runtime/bench/calibrate/calibrate.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 
 #include "frontend/source/diagnostic.h"
+#include "frontend/source/formatted.h"
 #include "frontend/syntax/format.h"
 #include "runtime/bench/calibrate/machine_numbers.h"
 #include "runtime/bench/host_work.h"
@@ -15,27 +14,13 @@
 #include "runtime/commands/policies.h"
 #include "runtime/commands/report.h"
 #include "runtime/gpu/device.h"
+#include "runtime/io/date.h"
 #include "runtime/io/file.h"
 #include "runtime/io/json.h"
 #include "runtime/io/user_dirs.h"
 
 namespace lay::bench {
 namespace {
-
-std::string formatted(const char* format, auto... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", &local);
-  return text;
-}
 
 void say(const std::string& line) {
   std::cerr << "lay calibrate: " << line << "\n" << std::flush;
@@ -245,15 +230,17 @@ int calibrate_gpu(const CalibrateOptions& options, runtime::Gpu& gpu) {
                                       with_clusters(library.costs, machine));
   put(options, table_of(made));
   if (!options.times.empty())
-    runtime::write_file(options.times, {"Times of schedules on " + device.name + ", " + today() +
-                                            ", by lay calibrate (--from reads them).\n\n",
-                                        times_text(problems)});
+    runtime::write_file(options.times,
+                        {"Times of schedules on " + device.name + ", " + runtime::today() +
+                             ", by lay calibrate (--from reads them).\n\n",
+                         times_text(problems)});
   if (!options.dry_run)
     keep(options, path,
          measured_gpu_text(measured_gpu_of(device, machine, library, made.fit.coefficients),
-                           "Measured by `lay calibrate` on " + device.name + ", " + today() + ": " +
-                               std::to_string(made.after.schedules) + " times of schedules on " +
-                               std::to_string(made.after.problems) + " problems."));
+                           "Measured by `lay calibrate` on " + device.name + ", " +
+                               runtime::today() + ": " + std::to_string(made.after.schedules) +
+                               " times of schedules on " + std::to_string(made.after.problems) +
+                               " problems."));
   if (options.json)
     std::cout << runtime::JsonObject()
                      .string("device", device.name)

@@ -1,7 +1,6 @@
 #include "runtime/bench/tune/tuner.h"
 
 #include <algorithm>
-#include <ctime>
 #include <memory>
 #include <utility>
 
@@ -10,35 +9,22 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/tuned.h"
 #include "frontend/algebra/support/interruption.h"
+#include "frontend/source/formatted.h"
 #include "runtime/bench/checker.h"
 #include "runtime/bench/protocol.h"
 #include "runtime/bench/tune/shape_class.h"
 #include "runtime/execute/stages.h"
+#include "runtime/io/date.h"
 
 namespace lay::bench {
 namespace {
 
 using ScheduleCandidate = plan::Candidate;
 
-std::string formatted(const char* format, auto... values) {
-  char text[160];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
-
 std::string sizes_text(const Problem& problem) {
   std::string text;
   for (const auto& [name, value] : problem.named_sizes())
     text += " " + name + "=" + std::to_string(value);
-  return text;
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", &local);
   return text;
 }
 
@@ -251,7 +237,7 @@ std::optional<Finding> KernelTuner::finding_of(const Problem& problem, const pla
   finding.schedule = best->schedule;
   finding.condition = shape_class(problem, form);
   finding.schedule.when = shape_conditions(problem, form);
-  finding.comment = gpu_->device().name + ", " + today() + ", " + problem.kernel->name +
+  finding.comment = gpu_->device().name + ", " + runtime::today() + ", " + problem.kernel->name +
                     sizes_text(problem) + formatted(": %.1f us", 1e3 * timings[fastest].median()) +
                     (gain > 0 ? formatted(", the default %.1f us", 1e3 * timings[0].median()) : "");
   const plan::Variant& variant = best->chosen();
