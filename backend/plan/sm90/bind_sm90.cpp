@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backend/plan/mask.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/scales/promotion.h"
 #include "backend/plan/sm90/sm90_parts.h"
@@ -156,9 +155,7 @@ class Reader {
     else
       vectors();
     gemm_.split = split_of(gemm_);
-    // Tiles that a mask empties have no products. Of rows in segments it is not looked for.
-    // Nor of several products.
-    if (!gemm_.segments && gemm_.further.empty()) gemm_.mask = mask_of(kernel_, gemm_.contraction);
+    gemm_.mask = mask_of_tiles(kernel_, gemm_);
     return std::move(gemm_);
   }
 

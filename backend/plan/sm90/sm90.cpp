@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backend/plan/mask.h"
 #include "backend/plan/scales/promotion.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/simt.h"
@@ -444,7 +443,7 @@ std::optional<Sm90Gemm> Shaper::run() {
   choose_stores();
   choose_split(gemm_);
   // Tiles that a mask empties have no products: only their zeros are stored.
-  if (!gemm_.segments && gemm_.further.empty()) gemm_.mask = mask_of(at_.kernel, gemm_.contraction);
+  gemm_.mask = mask_of_tiles(at_.kernel, gemm_);
   const Tiling tiling = tiling_of(gemm_);
   const auto order = taken_order(at_.kernel, tiling, at_.schedule.order,
                                  rows_for_clusters(tiling, gemm_.mask.has_value()),

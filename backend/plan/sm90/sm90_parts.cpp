@@ -1,5 +1,6 @@
 #include "backend/plan/sm90/sm90_parts.h"
 
+#include "backend/plan/mask.h"
 #include "backend/plan/sm90/sm90_store.h"
 
 namespace lay::plan {
@@ -49,6 +50,11 @@ std::optional<Split> split_of(const Sm90Gemm& gemm) {
   const int passes = gemm.repeats()[0] * gemm.repeats()[1] * gemm.mma.shape[1] / width;
   return Split{width * rows_of_atom / warpgroup, passes,
                (passes + gemm.cluster[2] - 1) / gemm.cluster[2]};
+}
+
+std::optional<Mask> mask_of_tiles(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
+  if (gemm.segments || !gemm.further.empty()) return std::nullopt;
+  return mask_of(kernel, gemm.contraction);
 }
 
 Fragment fragment_of_operand(const sema::Atom& atom, const TmaOperand& operand) {

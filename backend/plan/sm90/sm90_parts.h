@@ -25,6 +25,10 @@ std::array<int, 2> box_of(const TmaOperand& operand);
 // Which block adds up which columns, where blocks share K; else nothing.
 std::optional<Split> split_of(const Sm90Gemm& gemm);
 
+// The mask of the only output of the only product, whose tiles need none where it is empty. Of rows
+// in segments it is not looked for.
+std::optional<Mask> mask_of_tiles(const sema::Kernel& kernel, const Sm90Gemm& gemm);
+
 // How threads bring an operand's elements from shared memory to the atom, where that reads it from
 // registers.
 Fragment fragment_of_operand(const sema::Atom& atom, const TmaOperand& operand);
