@@ -8,8 +8,6 @@
 #include <stdexcept>
 #include <string>
 
-#include "backend/ir/lower/lower.h"
-#include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
 #include "backend/plan/schedule/fitting.h"
@@ -18,35 +16,16 @@
 #include "frontend/sema/kernel/reference.h"
 #include "frontend/source/diagnostic.h"
 #include "tests/agreement/calls.h"
+#include "tests/agreement/products/drawn_variants.h"
 #include "tests/agreement/script.h"
 
 namespace {
 
 using namespace lay;
+using test::can_run, test::trouble;
 
 bool is_permuted(const plan::Variant& variant) {
   return plan::elementwise(variant) && !variant.before.empty();
-}
-
-// How large sizes are says where two launches are fast, and where a tile is full; not where they
-// are right.
-bool is_preference(const Predicate& condition) {
-  return condition.kind() != PredicateKind::divides;
-}
-
-bool can_run(const plan::Variant& variant, const Binding& sizes) {
-  return std::all_of(variant.when.begin(), variant.when.end(), [&](const Predicate& condition) {
-    return is_preference(condition) || condition.evaluate(sizes) == true;
-  });
-}
-
-std::string trouble(const plan::Plan& plan, const plan::Variant& variant,
-                    const sema::KernelCall& call, const sema::KernelResult& expected) {
-  auto launches = ir::lower_all(plan, plan::at_sizes(variant, call.sizes));
-  for (ir::Kernel& kernel : launches) std::erase_if(kernel.assumptions, is_preference);
-  return test::trouble(launches, call, expected, [](const sema::Array& a, const sema::Array& b) {
-    return test::difference(a, b);
-  });
 }
 
 sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int64_t n,

@@ -4,18 +4,15 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
-#include <set>
 #include <stdexcept>
 
-#include "backend/ir/lower/lower.h"
-#include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/make.h"
 #include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/views/recognise_views.h"
 #include "frontend/sema/evaluator.h"
-#include "frontend/sema/kernel/reference.h"
 #include "frontend/source/diagnostic.h"
 #include "tests/agreement/calls.h"
+#include "tests/agreement/products/drawn_variants.h"
 #include "tests/agreement/script.h"
 
 namespace {
@@ -27,46 +24,16 @@ std::optional<plan::Sm90Gemm> with_view(const plan::Variant& variant) {
   return gemm && (gemm->a.view || gemm->b.view) ? gemm : std::nullopt;
 }
 
-// Conditions on how large sizes are say where a variant is fast, not where it is right; but for
-// those of im2col mode, which all kernels here meet.
-bool is_preference(const Predicate& condition) {
-  return condition.kind() != PredicateKind::divides;
-}
-
-bool can_run(const plan::Variant& variant, const Binding& sizes) {
-  return std::all_of(variant.when.begin(), variant.when.end(), [&](const Predicate& condition) {
-    return is_preference(condition) || condition.evaluate(sizes) == true;
-  });
-}
-
 // Runs some of the variants that have views, each of another tile or cluster; returns what is wrong
-// and counts them.
+// and counts them. All kernels here meet the conditions of im2col mode.
 std::string trouble(const plan::Plan& plan, const sema::KernelCall& call, std::mt19937& random,
                     std::size_t most, int& count) {
-  std::vector<const plan::Variant*> variants;
-  std::set<std::string> known;
-  for (const plan::Variant& variant : plan.variants) {
+  const auto kind_of = [](const plan::Variant& variant) -> std::optional<std::string> {
     const auto gemm = with_view(variant);
-    if (!gemm || !can_run(variant, call.sizes)) continue;
-    std::string kind = gemm->swap_ab ? "swapped" : "";
-    for (const int number : gemm->tile) kind += " " + std::to_string(number);
-    for (const int number : gemm->cluster) kind += " " + std::to_string(number);
-    if (known.insert(kind).second) variants.push_back(&variant);
-  }
-  std::shuffle(variants.begin(), variants.end(), random);
-  if (variants.size() > most) variants.resize(most);
-  const sema::KernelResult expected = sema::run_reference(call);
-  for (const plan::Variant* variant : variants) {
-    auto launches = ir::lower_all(plan, plan::at_sizes(*variant, call.sizes));
-    for (ir::Kernel& kernel : launches) std::erase_if(kernel.assumptions, is_preference);
-    const std::string wrong = test::trouble(
-        launches, call, expected,
-        [](const sema::Array& a, const sema::Array& b) { return test::difference(a, b); },
-        random());
-    if (!wrong.empty()) return variant->name + ": " + wrong;
-    ++count;
-  }
-  return "";
+    if (!gemm) return std::nullopt;
+    return (gemm->swap_ab ? "swapped" : "") + test::numbers_of_tile(*gemm);
+  };
+  return test::trouble_of_drawn(plan, call, random, most, count, kind_of);
 }
 
 // The kernel of a script.

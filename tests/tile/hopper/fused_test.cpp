@@ -17,7 +17,6 @@
 #include "backend/tile/text/parse.h"
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
-#include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/hopper/same_gemm.h"
 #include "tests/tile/products/product_programs.h"
@@ -65,17 +64,7 @@ sema::KernelPtr only_kernel(const std::string& text) {
 }  // namespace
 
 TEST_CASE("golden tile programs of products that share a factor") {
-  Sources sources;
-  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
-  for (const sema::Outcome& outcome : evaluator.run("fused.lay", contents(source(fused_script))))
-    REQUIRE(outcome.ok());
-  for (const auto& kernel : evaluator.kernels()) {
-    const auto plan = plan::make_plan(kernel);
-    REQUIRE(plan.problems.empty());
-    for (const std::string pass : {"form", "bind"})
-      check_golden(runtime::tile_dump(sources, plan, pass, plan.variants.front().name),
-                   source("tests/tile/hopper/" + kernel->name + "." + pass));
-  }
+  check_golden_programs(fused_script, default_target(), {"form", "bind"});
 }
 
 TEST_CASE("what the planner chooses for products that share a factor is read back") {

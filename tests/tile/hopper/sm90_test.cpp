@@ -16,7 +16,6 @@
 #include "backend/tile/text/parse.h"
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
-#include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/hopper/same_gemm.h"
 #include "tests/tile/products/product_programs.h"
@@ -102,17 +101,7 @@ std::string drawn_kernel(int number, std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("golden tile programs of products on Hopper's tensor cores") {
-  Sources sources;
-  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
-  for (const sema::Outcome& outcome : evaluator.run("sm90.lay", contents(source(hopper_script))))
-    REQUIRE(outcome.ok());
-  for (const auto& kernel : evaluator.kernels()) {
-    const auto plan = plan::make_plan(kernel);
-    REQUIRE(plan.problems.empty());
-    for (const std::string pass : {"form", "bind"})
-      check_golden(runtime::tile_dump(sources, plan, pass, plan.variants.front().name),
-                   source("tests/tile/hopper/" + kernel->name + "." + pass));
-  }
+  check_golden_programs(hopper_script, default_target(), {"form", "bind"});
 }
 
 TEST_CASE("what the planner chooses for Hopper is read back from the program and its text") {

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "backend/plan/make.h"
 #include "backend/target/target.h"
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
+#include "frontend/sema/evaluator.h"
+#include "runtime/commands/tile_dump.h"
 #include "tests/emitted/emitted.h"
 
 namespace lay::test {
@@ -21,6 +24,24 @@ inline tile::Program first_program(const std::string& script, const std::string&
       return std::get<tile::Program>(plan::make_plan(kernel, target).variants.front().how);
   FAIL("no kernel " + name);
   return {};
+}
+
+// Checks the texts of the kernels' programs after these passes, of the first variant of each plan,
+// with files beside the script.
+inline void check_golden_programs(const std::string& script, const Target& target,
+                                  const std::vector<std::string>& passes) {
+  Sources sources;
+  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
+  const std::size_t name = script.rfind('/') + 1;
+  for (const sema::Outcome& outcome : evaluator.run(script.substr(name), contents(source(script))))
+    REQUIRE(outcome.ok());
+  for (const auto& kernel : evaluator.kernels()) {
+    const auto plan = plan::make_plan(kernel, target);
+    REQUIRE(plan.problems.empty());
+    for (const std::string& pass : passes)
+      check_golden(runtime::tile_dump(sources, plan, pass, plan.variants.front().name),
+                   source(script.substr(0, name) + kernel->name + "." + pass));
+  }
 }
 
 // What a block does for its tile: the body of the loops over the grid.

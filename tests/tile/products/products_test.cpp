@@ -15,7 +15,6 @@
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
-#include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/products/product_programs.h"
 #include "tests/tile/rounding.h"
@@ -102,17 +101,8 @@ void each_chosen(const sema::KernelPtr& kernel, const Target& target,
 }  // namespace
 
 TEST_CASE("golden tile programs of products after each pass") {
-  Sources sources;
-  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
-  for (const sema::Outcome& outcome : evaluator.run("products.lay", products()))
-    REQUIRE(outcome.ok());
-  for (const auto& kernel : evaluator.kernels()) {
-    const auto plan = plan::make_plan(kernel);
-    REQUIRE(plan.problems.empty());
-    for (const std::string pass : {"form", "bind", "expand"})
-      check_golden(runtime::tile_dump(sources, plan, pass, plan.variants.front().name),
-                   source("tests/tile/products/" + kernel->name + "." + pass));
-  }
+  check_golden_programs("tests/tile/products/products.lay", default_target(),
+                        {"form", "bind", "expand"});
 }
 
 TEST_CASE("programs of products read back as they were") {

@@ -15,7 +15,6 @@
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
-#include "runtime/commands/tile_dump.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/products/product_programs.h"
 #include "tests/tile/rounding.h"
@@ -78,17 +77,7 @@ Program program_of(const std::string& name) {
 }  // namespace
 
 TEST_CASE("golden tile programs of products on tensor cores after each pass") {
-  Sources sources;
-  sema::Evaluator evaluator(sources, {}, {sema::Mode::check, {}});
-  for (const sema::Outcome& outcome : evaluator.run("sm80.lay", contents(source(script))))
-    REQUIRE(outcome.ok());
-  for (const auto& kernel : evaluator.kernels()) {
-    const auto plan = plan::make_plan(kernel, *find_target("a100"));
-    REQUIRE(plan.problems.empty());
-    for (const std::string pass : {"form", "bind", "expand"})
-      check_golden(runtime::tile_dump(sources, plan, pass, plan.variants.front().name),
-                   source("tests/tile/products/" + kernel->name + "." + pass));
-  }
+  check_golden_programs(script, *find_target("a100"), {"form", "bind", "expand"});
 }
 
 TEST_CASE("what is chosen for tensor cores is read back from the program") {
