@@ -75,7 +75,9 @@ assignment        : NAME LEFT_BRACKET expression (COMMA expression)* RIGHT_BRACK
                     ASSIGN expression ;
 
 // schedule scale for simt when M >= 256 { tile = (128, 128, 8), smem A = (128,8):(1,128) }
-schedule      : SCHEDULE NAME FOR NAME (WHEN expression)? schedule_body ;
+// schedule scale for M = 4096, N = 14336
+schedule      : SCHEDULE NAME FOR (NAME (WHEN expression)? schedule_body | sizes) ;
+sizes         : field (COMMA field)* COMMA? ;
 schedule_body : LEFT_BRACE entry_line* RIGHT_BRACE ;
 entry_line    : entry? (COMMA | NEWLINE | SEMICOLON) ;
 entry         : NAME NAME? ASSIGN expression ;

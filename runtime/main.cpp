@@ -248,7 +248,7 @@ void add_bench(CLI::App& app, int& code) {
       ->type_name("NAME");
   bench->add_flag("--any-size", o->any_size,
                   "time what a launch takes of a plan for any sizes, without the schedules that "
-                  "are searched for the sizes given");
+                  "are searched for the sizes given or stated");
   bench->add_flag("--skip-scalar", o->skip_scalar,
                   "leave out kernels that compute reductions one thread an element, and time what "
                   "stands beside them");
@@ -416,11 +416,9 @@ void add_plan(CLI::App& app, int& code) {
                        "sizes, or one number for all: prints the variant that takes them, a "
                        "roofline estimate and the bottleneck")
           ->type_name("M=4096,N=4096,K=64");
-  plan->add_flag(
-          "--any-size", o->any_size,
-          "with --size: of a plan for any sizes, without the schedules that are searched for "
-          "these")
-      ->needs(size);
+  plan->add_flag("--any-size", o->any_size,
+                 "of a plan for any sizes, without the schedules that are searched for the sizes "
+                 "given or stated");
   plan->add_flag("--all", o->all, "print the schedules of long plans, too")->excludes(size);
   plan->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   plan->add_option("--dump", o->dump, "print the tile program after a pass instead")

@@ -401,12 +401,15 @@ Facts facts_of(const sema::Kernel& kernel) {
   return facts;
 }
 
-Plan make_plan(sema::KernelPtr kernel, const Target& target) {
+Plan make_plan(sema::KernelPtr kernel, const Target& target, Searched searched) {
   Plan plan = make(std::move(kernel), target, number_portfolios);
-  if (!plan.kernel->dims.empty()) return plan;
-  // A kernel without dims states its sizes.
-  add_for_sizes(plan, {}, target);
-  drop_unreached(plan.variants);
+  if (searched == Searched::nothing) return plan;
+  const std::size_t rows = plan.variants.size();
+  const std::size_t dims = plan.kernel->dims.size();
+  if (dims == 0) add_for_sizes(plan, {}, target);
+  for (const sema::StatedSizes& stated : plan.kernel->stated_sizes)
+    if (given_dims(*plan.kernel, stated.sizes) == dims) add_for_stated(plan, stated.sizes, target);
+  if (plan.variants.size() > rows) drop_unreached(plan.variants);
   return plan;
 }
 

@@ -18,9 +18,14 @@
 
 namespace lay::plan {
 
-// A schedule "for sm90" is passed over where the target is older, with a note. A kernel without
-// dims is planned for its sizes (schedule/stated_sizes.h).
-Plan make_plan(sema::KernelPtr kernel, const Target& target = default_target());
+// The sizes that a plan searches schedules for, beside the library's rows
+// (schedule/stated_sizes.h): those that the script states for all dims, and those of a kernel
+// without dims.
+enum class Searched { nothing, stated_sizes };
+
+// A schedule "for sm90" is passed over where the target is older, with a note.
+Plan make_plan(sema::KernelPtr kernel, const Target& target = default_target(),
+               Searched searched = Searched::stated_sizes);
 
 // The same of the last of several launches, whose variants stand beside others in the plan of all:
 // portfolios keep the numbers that schedules say.

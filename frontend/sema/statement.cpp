@@ -191,6 +191,10 @@ class StatementEvaluation {
     add_schedule(session_, module_, frame_.closure, s, outcome_.where);
   }
 
+  void operator()(const syntax::Sizes& s) {
+    add_sizes(session_, module_, frame_.closure, s, outcome_.where);
+  }
+
   void operator()(const syntax::Evaluate& s) {
     outcome_.value = guarded(s.value);
     made_by(s.value);

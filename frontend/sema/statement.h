@@ -23,6 +23,8 @@ void define_kernel(Session& session, const std::shared_ptr<Module>& module, cons
                    const syntax::Kernel& kernel, Span where);
 void add_schedule(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
                   const syntax::Schedule& schedule, Span where);
+void add_sizes(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
+               const syntax::Sizes& sizes, Span where);
 
 // Returns what `print` writes of the values, with their guards as a comment.
 std::string print_text(const Session& session, const std::vector<Value>& values);

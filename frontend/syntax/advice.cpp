@@ -52,7 +52,8 @@ class Adviser {
         if (expects(LayLexer::LEFT_BRACE)) return "the body of a kernel is written between { and }";
         break;
       case LayLexer::SCHEDULE:
-        if (expects(LayLexer::FOR)) return "write schedule KERNEL for TARGET { ... }";
+        if (expects(LayLexer::FOR))
+          return "write schedule KERNEL for TARGET { ... }, or schedule KERNEL for M = 4096";
         break;
       case LayLexer::DEF:
         if (expects(LayLexer::ASSIGN) || expects(LayLexer::LEFT_PAREN))

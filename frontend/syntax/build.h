@@ -42,6 +42,7 @@ class Builder {
   Record record(P::RecordContext* context);
   Kernel kernel(P::KernelContext* context);
   Schedule schedule(P::ScheduleContext* context);
+  Sizes sizes(Identifier kernel, P::SizesContext* context);
   std::vector<Identifier> index_names(P::Index_namesContext* context);
   std::vector<Parameter> parameters(P::ParametersContext* context);
   KernelParameter kernel_parameter(P::Kernel_parameterContext* context);

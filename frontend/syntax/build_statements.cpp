@@ -92,7 +92,10 @@ Statement Builder::statement(P::StatementContext* context) {
   }
   if (auto* c = context->record()) return {where, record(c)};
   if (auto* c = context->kernel()) return {where, kernel(c)};
-  if (auto* c = context->schedule()) return {where, schedule(c)};
+  if (auto* c = context->schedule()) {
+    if (c->sizes() != nullptr) return {where, sizes(identifier(c->NAME(0)), c->sizes())};
+    return {where, schedule(c)};
+  }
   return {where, Evaluate{expression(context->expression())}};
 }
 
@@ -183,6 +186,13 @@ Schedule Builder::schedule(P::ScheduleContext* context) {
     if (c->NAME(1) != nullptr) entry.operand = identifier(c->NAME(1));
     result.entries.push_back(std::move(entry));
   }
+  return result;
+}
+
+Sizes Builder::sizes(Identifier kernel, P::SizesContext* context) {
+  Sizes result{std::move(kernel), {}};
+  for (auto* c : context->field())
+    result.sizes.push_back({identifier(c->NAME()), expression(c->expression())});
   return result;
 }
 

@@ -178,6 +178,7 @@ class Dumper {
     list("kernel", n.name, n.generics, n.parameters, n.outputs, n.where, n.body);
   }
   void list(const Schedule& n) { list("schedule", n.kernel, n.target, n.when, n.entries); }
+  void list(const Sizes& n) { list("sizes", n.kernel, n.sizes); }
   void list(const Evaluate& n) { put(n.value); }
 
   const Tree& tree_;

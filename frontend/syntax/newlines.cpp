@@ -153,6 +153,9 @@ class Filter {
       case LayLexer::ELSE:
         --conditions_;
         break;
+      case LayLexer::ASSIGN:  // schedule NAME for M = 4096
+        if (statement_ == LayLexer::SCHEDULE) statement_ = LayLexer::ASSIGN;
+        break;
       case LayLexer::GREATER:
         if (!result_.open.empty() && result_.open.back().type == LayLexer::SWIZZLE) {
           result_.open.pop_back();
@@ -197,7 +200,7 @@ class Filter {
     statement_ = LayLexer::RIGHT_BRACE;
   }
 
-  // A kernel, record or schedule whose `{` has not come yet.
+  // A kernel, record or schedule whose `{` has not come yet; a schedule for sizes has none.
   bool opens_block_later() const {
     return statement_ == LayLexer::KERNEL || statement_ == LayLexer::RECORD ||
            statement_ == LayLexer::SCHEDULE;

@@ -269,6 +269,12 @@ struct Schedule {
   std::vector<Entry> entries;
 };
 
+// schedule KERNEL for M = 4096, N = 14336
+struct Sizes {
+  Identifier kernel;
+  std::vector<Field> sizes;
+};
+
 // An expression that stands alone.
 struct Evaluate {
   ExpressionId value;
@@ -278,7 +284,7 @@ struct Evaluate {
 struct Statement {
   Span span;
   std::variant<Let, Def, Dim, Assume, Assert, Print, Show, Explain, Prove, Use, Record, Kernel,
-               Schedule, Evaluate>
+               Schedule, Sizes, Evaluate>
       node;
 };
 

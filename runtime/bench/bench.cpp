@@ -60,7 +60,9 @@ class BenchRun {
   }
 
   void run(const Sources& sources, const sema::KernelPtr& kernel) {
-    const plan::Plan plan = runtime::planned(kernel, gpu_.target());
+    const plan::Plan plan = runtime::planned(
+        kernel, gpu_.target(),
+        options_.any_size ? plan::Searched::nothing : plan::Searched::stated_sizes);
     for (const auto& sizes : problems_for(*kernel, options_.sizes)) {
       Result result = measured(sources, plan, sizes);
       print(table(result));

@@ -27,9 +27,15 @@ std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const
 std::vector<std::map<std::string, std::int64_t>> problems_for(
     const sema::Kernel& kernel, const std::vector<SizeArgument>& given) {
   constexpr std::int64_t usual = 4096;
+  std::vector<SizeArgument> asked = given;
+  if (asked.empty())
+    for (const sema::StatedSizes& stated : kernel.stated_sizes) {
+      asked.push_back(stated.sizes);
+      asked.back().emplace("", usual);
+    }
+  if (asked.empty()) asked.push_back({{"", usual}});
   std::vector<std::map<std::string, std::int64_t>> problems;
-  for (const SizeArgument& each : given.empty() ? std::vector<SizeArgument>{{{"", usual}}} : given)
-    problems.push_back(sema::sizes_by_dim(kernel, each));
+  for (const SizeArgument& each : asked) problems.push_back(sema::sizes_by_dim(kernel, each));
   return problems;
 }
 

@@ -23,7 +23,8 @@ std::unique_ptr<runtime::Script> checked_script(const std::string& file);
 std::vector<sema::KernelPtr> wanted_kernels(const runtime::Script& script, const std::string& file,
                                             const std::string& name);
 
-// Returns the sizes of each problem, by dim; without any, one problem of 4096 everywhere.
+// Returns the sizes of each problem, by dim; without any, those that the script states for the
+// kernel, else one problem. Dims that are left open are 4096.
 std::vector<std::map<std::string, std::int64_t>> problems_for(
     const sema::Kernel& kernel, const std::vector<SizeArgument>& given);
 

@@ -126,6 +126,7 @@ class Builder {
       made.push_back(plan::make_plan(kernel, asked.target));
       for (const GivenSizes& given : options_.sizes)
         add_for_given(made.back(), given, asked.target);
+      if (options_.sizes.empty()) add_for_open_sizes(made.back(), asked.target);
       all_planned = all_planned && made.back().problems.empty();
       for (const plan::Variant& variant : made.back().variants) known.push_back(variant.name);
     }

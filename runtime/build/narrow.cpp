@@ -44,7 +44,18 @@ plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSize
                          std::size_t most) {
   constexpr int drawn = 500, drawn_of_given = 100;
   plan::Purpose purpose{{}, sizes.empty(), most};
-  if (sizes.empty()) purpose.problems = plan::drawn_sizes(kernel, {}, drawn);
+  if (sizes.empty()) {
+    purpose.problems = plan::drawn_sizes(kernel, {}, drawn);
+    // Those that the script states, as often as makes them half of all; one statement counts as
+    // much as another.
+    const std::size_t share =
+        purpose.problems.size() / std::max<std::size_t>(1, kernel.stated_sizes.size());
+    for (const sema::StatedSizes& each : kernel.stated_sizes) {
+      const auto stated = plan::drawn_sizes(kernel, each.sizes, drawn_of_given);
+      for (std::size_t i = 0; !stated.empty() && i < share; ++i)
+        purpose.problems.push_back(stated[i % stated.size()]);
+    }
+  }
   for (const GivenSizes& given : sizes) {
     const std::size_t known = plan::given_dims(kernel, given);
     if (known == kernel.dims.size()) {
@@ -59,15 +70,17 @@ plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSize
 }
 
 void add_for_given(plan::Plan& plan, const GivenSizes& given, const Target& target) {
-  // A build keeps as many variants. Each search takes a tenth of a second.
-  constexpr int drawn = 12;
   const sema::Kernel& kernel = *plan.kernel;
   const std::size_t known = plan::given_dims(kernel, given);
-  if (known == 0) return;
-  const std::vector<Binding> problems = known == kernel.dims.size()
-                                            ? std::vector<Binding>{solved_sizes(kernel, given)}
-                                            : plan::drawn_sizes(kernel, given, drawn);
-  for (const Binding& sizes : problems) plan::add_for_sizes(plan, sizes, target);
+  if (known == kernel.dims.size()) solved_sizes(kernel, given);  // what is wrong with them
+  if (known > 0) plan::add_for_stated(plan, given, target);
+}
+
+void add_for_open_sizes(plan::Plan& plan, const Target& target) {
+  const sema::KernelPtr kernel = plan.kernel;
+  for (const sema::StatedSizes& stated : kernel->stated_sizes)
+    if (plan::given_dims(*kernel, stated.sizes) < kernel->dims.size())
+      plan::add_for_stated(plan, stated.sizes, target);
 }
 
 void refuse_variant(const sema::Kernel& kernel, const std::string& name,

@@ -24,7 +24,8 @@ void require_dims(const std::vector<sema::KernelPtr>& kernels, const GivenSizes&
 Binding solved_sizes(const sema::Kernel& kernel, const GivenSizes& given);
 
 // What a build of the kernel for these sizes is for. Of sizes that leave dims open, and where there
-// are none, problems are drawn. Errors as solved_sizes, of sizes that say all dims.
+// are none, problems are drawn; where there are none, those that the script states count as much as
+// all others. Errors as solved_sizes, of sizes that say all dims.
 plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSizes>& sizes,
                          std::size_t most);
 
@@ -32,6 +33,10 @@ plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSize
 // where they leave dims open, some problems that are drawn. Nothing where no dim is given. Errors
 // as purpose_of.
 void add_for_given(plan::Plan& plan, const GivenSizes& given, const Target& target);
+
+// The same for sizes that the script states and that leave dims open: plans have searched for those
+// that say all dims.
+void add_for_open_sizes(plan::Plan& plan, const Target& target);
 
 // The error "unknown-variant" of a name that is none of these.
 [[noreturn]] void refuse_variant(const sema::Kernel& kernel, const std::string& name,

@@ -72,7 +72,7 @@ void print_kernel_guards(const sema::Kernel& kernel) {
 
 // The problems of the kernel's plan; where it has none, what is slow about it.
 Diagnostics remarks_on(const sema::KernelPtr& kernel, bool strict) {
-  const plan::Plan plan = plan::make_plan(kernel);
+  const plan::Plan plan = plan::make_plan(kernel, default_target(), plan::Searched::nothing);
   Diagnostics problems = problems_of(plan);
   return problems.ok() ? warnings_of(plan, default_target(), strict) : problems;
 }
@@ -159,6 +159,8 @@ std::set<std::string> dump_plan(const Script& script, plan::Plan plan, const Dum
     return plan::repack_names(plan);
   }
   Binding sizes;
+  if (options.stage == "plan" && options.sizes.empty() && !options.any_size)
+    add_for_open_sizes(plan, options.target);
   if (!options.sizes.empty()) sizes = keep_taken(plan, options);
   if (options.stage != "plan") {
     std::cout << tile_dump(script.sources, plan, options.stage, options.variant);
@@ -187,7 +189,9 @@ int dump(const DumpOptions& options) {
         std::cout << sema::print(*kernel);
         continue;
       }
-      plan::Plan plan = planned(kernel, options.target);
+      plan::Plan plan =
+          planned(kernel, options.target,
+                  options.any_size ? plan::Searched::nothing : plan::Searched::stated_sizes);
       if (options.stage == "ir" || options.stage == "cuda") {
         for (const auto& variant : plan.variants)
           dump_variant(*script, plan, variant, options.stage == "cuda");

@@ -24,8 +24,8 @@ Diagnostic to_diagnostic(const plan::Problem& problem) {
 
 }  // namespace
 
-plan::Plan planned(const sema::KernelPtr& kernel, const Target& target) {
-  plan::Plan plan = plan::make_plan(kernel, target);
+plan::Plan planned(const sema::KernelPtr& kernel, const Target& target, plan::Searched searched) {
+  plan::Plan plan = plan::make_plan(kernel, target, searched);
   if (!plan.problems.empty()) throw DiagnosticError(to_diagnostic(plan.problems.front()));
   return plan;
 }

@@ -10,6 +10,7 @@
 
 #include "backend/cuda/emit.h"
 #include "backend/ir/ir.h"
+#include "backend/plan/make.h"
 #include "backend/plan/plan.h"
 #include "backend/target/target.h"
 #include "frontend/sema/kernel/kernel.h"
@@ -19,7 +20,8 @@
 namespace lay::runtime {
 
 // The plan for a GPU; DiagnosticError with the first of its problems, if it has any.
-plan::Plan planned(const sema::KernelPtr& kernel, const Target& target = default_target());
+plan::Plan planned(const sema::KernelPtr& kernel, const Target& target = default_target(),
+                   plan::Searched searched = plan::Searched::stated_sizes);
 
 // The problems of a plan.
 Diagnostics problems_of(const plan::Plan& plan);

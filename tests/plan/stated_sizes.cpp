@@ -110,9 +110,9 @@ TEST_CASE("spaces: there is none for kinds without a portfolio of their own") {
   CHECK(sema::library_space("sm90", in_parts, size).empty());
   CHECK(sema::library_space("sm90", {bf16, s8, f32}, size).empty());
   CHECK(sema::library_space("sm80", {bf16, bf16, f32}, size).empty());
-  sema::ProductKind on_ampere{f32, f32, f32};
-  on_ampere.capability = 80;
-  CHECK(sema::library_space("simt", on_ampere, size).empty());
+  sema::ProductKind of_segments{f32, f32, f32};
+  of_segments.segments = true;
+  CHECK(sema::library_space("simt", of_segments, size).empty());
 }
 
 TEST_CASE("plans for known sizes: the cheapest of the space beside the rows, where it is cheaper") {
@@ -169,12 +169,82 @@ TEST_CASE("plans for known sizes: what is added prints as a schedule and is read
   CHECK(plan::print_plan(first) == text);
 }
 
+TEST_CASE("plans for known sizes: those that a script states are searched in every plan") {
+  const std::string stated = std::string(product) + "schedule f for M = 1784, N = 1816, K = 8120\n";
+  const sema::KernelPtr kernel = kernel_of(stated);
+  REQUIRE(kernel->stated_sizes.size() == 1);
+  const plan::Plan plan = plan::make_plan(kernel);
+  plan::Plan asked = plan::make_plan(kernel_of(product));
+  const std::vector<std::string> rows = names(asked);
+  plan::add_for_sizes(asked, at(*asked.kernel, 1784, 1816, 8120), default_target());
+  CHECK(names(plan) == names(asked));
+  CHECK(names(plan).size() == rows.size() + 1);
+  CHECK(plan::chosen_variant(plan, at(*kernel, 1784, 1816, 8120)).name ==
+        "sm90_128x240_2x4_cooperative");
+  // Other sizes take what costs least of all.
+  CHECK(plan::chosen_variant(plan, at(*kernel, 4096, 4096, 4096)).name ==
+        plan::chosen_variant(asked, at(*asked.kernel, 4096, 4096, 4096)).name);
+
+  CHECK(names(plan::make_plan(kernel, default_target(), plan::Searched::nothing)) == rows);
+
+  // Where a dim is open whoever builds asks for drawn problems; what is searched serves others,
+  // too.
+  const sema::KernelPtr open =
+      kernel_of(std::string(product) + "schedule f for N = 1816, K = 8120\n");
+  plan::Plan for_any = plan::make_plan(open);
+  CHECK(names(for_any) == rows);
+  plan::add_for_stated(for_any, open->stated_sizes.at(0).sizes, default_target());
+  CHECK(for_any.variants.size() > rows.size());
+  std::mt19937 random(5);
+  int better = 0;
+  for (int i = 0; i < 60; ++i) {
+    const std::int64_t m = 1 + static_cast<std::int64_t>(random() % 6000);
+    const auto now = plan::fitting(for_any, at(*open, m, 1816, 8120)),
+               before = plan::fitting(asked, at(*asked.kernel, m, 1816, 8120));
+    REQUIRE(!now.empty());
+    if (now.front().portfolio == before.front().portfolio)
+      better += now.front().cost < before.front().cost;
+  }
+  CHECK(better > 0);
+
+  // A script's own schedule comes first, and nothing is searched for sizes that it takes.
+  const plan::Plan own = plan::make_plan(kernel_of(stated + "schedule f for simt { }\n"));
+  CHECK(names(own) ==
+        names(plan::make_plan(kernel_of(std::string(product) + "schedule f for simt { }\n"))));
+}
+
+TEST_CASE("plans for known sizes: what a script states wrongly is refused") {
+  const auto message = [](const std::string& sizes) {
+    return sema::test::Script(std::string(product) + "schedule f for " + sizes + "\n").messages;
+  };
+  using Catch::Contains;
+  CHECK(message("M = 64") == "");
+  CHECK(message("M = 2 * 32, N = 64, K = 64") == "");
+  CHECK_THAT(message("m = 64"), Contains("[no-parameter]") && Contains("has no size m"));
+  CHECK_THAT(message("M = 0"), Contains("[operand-kind]") && Contains("at least 1"));
+  CHECK_THAT(message("M = (1,2)"), Contains("[operand-kind]"));
+  CHECK_THAT(message("M = 64, M = 32"),
+             Contains("[duplicate-name]") && Contains("M is given twice"));
+  const std::string guarded =
+      "kernel g<M, N>(A: f32 (M,N):(N,1)) -> C: f32 (M,N):(N,1) where N % 4 == 0 and M >= N\n"
+      "{ C[m,n] = 2 * A[m,n] }\n";
+  CHECK(sema::test::Script(guarded + "schedule g for M = 8, N = 4\n").messages == "");
+  CHECK_THAT(sema::test::Script(guarded + "schedule g for N = 6\n").messages,
+             Contains("[guard]") && Contains("N % 4 == 0"));
+  CHECK_THAT(sema::test::Script(guarded + "schedule g for M = 4, N = 8\n").messages,
+             Contains("[guard]") && Contains("N <= M"));
+  CHECK_THAT(sema::test::Script("schedule h for M = 4\n").messages, Contains("[unknown-kernel]"));
+}
+
 TEST_CASE("plans for known sizes: plans without such a portfolio stay as they are") {
   for (const auto& [text, gpu] : std::vector<std::pair<std::string, std::string>>{
            {product, "a100"},
            {"kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (N,M):(M,1) { Y[n,m] = X[m,n] }\n",
             "h200"},
            {"kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 M:1 { Y[m] = sum[n](X[m,n]) }\n", "h200"},
+           {"kernel f<M, N, K>(A: f32 (M,K), B: f32 (N,K)) -> C: f32 (M,N)\n"
+            "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n",
+            "a100"},
            {std::string(product) + "schedule f for simt { }\n", "h200"}}) {
     const sema::KernelPtr kernel = kernel_of(text);
     const Target target = *find_target(gpu);

@@ -120,6 +120,7 @@ TEST_CASE("the next step") {
   helps("kernel f() -> C: f32 1:1 { C[0] += 1 }", "assigned once, with =");
   helps("kernel f() -> C: f32 1:1 { C = 1 }", "a kernel assigns elements: C[m,n] = ...");
   helps("schedule f { tile = 1 }", "write schedule KERNEL for TARGET");
+  helps("schedule f M = 4096", "or schedule KERNEL for M = 4096");
   helps("def f(x) { x }", "write def f(x, y) = expression");
   helps("let a = [1,2,3]", "a tuple is written in parentheses: (1,2,3)");
   helps("let a = [i for i in 4]", "runs over a range");

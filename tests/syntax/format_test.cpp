@@ -65,6 +65,8 @@ TEST_CASE("lines and comments") {
   CHECK(formatted("let a = b +\nc +\nd\nlet e = 1") == "let a = b +\n    c +\n    d\nlet e = 1\n");
   CHECK(formatted("schedule f for simt {\n\n// all\ntile = (1,2)\nsmem A=3  // three\n\n}\n") ==
         "schedule f for simt {\n  // all\n  tile   = (1,2)\n  smem A = 3  // three\n}\n");
+  CHECK(formatted("schedule   f for M=4096,N = 14336  // up\nlet a = 1\n") ==
+        "schedule f for M = 4096, N = 14336  // up\nlet a = 1\n");
 }
 
 TEST_CASE("entries line up where each has a line of its own") {

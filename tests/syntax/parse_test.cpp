@@ -107,6 +107,8 @@ TEST_CASE("statements") {
         "(find layout ((= read (: (tuple (8 4)) (tuple (1 8))))))");
   CHECK(tree("schedule f for simt when M >= 2 { tile = (1,2); smem A = 3 }") ==
         "(schedule f simt (>= M 2) ((tile () (tuple (1 2))) (smem A 3)))");
+  CHECK(tree("schedule f for M = 4096, N = 2 * 7168,") ==
+        "(sizes f ((M 4096) (N (chain 2 (* 7168)))))");
 }
 
 TEST_CASE("kernels") {

@@ -82,6 +82,14 @@ sema::ProblemSize product_size(const sema::Kernel& kernel, const GemmForm& form,
   return {extent(form.m), extent(form.n), extent(form.k), batches, target.sms};
 }
 
+std::optional<sema::ProblemSize> sized(const sema::ProblemSize& size, const Binding& sizes) {
+  // Extents are products of dims where indices are joined, and may not fit 64 bits.
+  const auto m = size.m.evaluate(sizes), n = size.n.evaluate(sizes), k = size.k.evaluate(sizes),
+             batches = size.batches.evaluate(sizes);
+  if (!m || !n || !k || !batches || std::min({*m, *n, *k, *batches}) < 1) return std::nullopt;
+  return sema::ProblemSize{*m, *n, *k, *batches, size.sms};
+}
+
 std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
                                        const GemmForm& form, Facts& facts, bool in_parts,
                                        const Target& target) {

@@ -1,6 +1,7 @@
 // The rows of the standard library's policies that a product may take.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ sema::ProductKind product_kind(const sema::Kernel& kernel, const GemmForm& form,
 // the batches are the segments.
 sema::ProblemSize product_size(const sema::Kernel& kernel, const GemmForm& form,
                                const Target& target);
+
+// Returns the same as numbers; nothing where one of them is none, or below one.
+std::optional<sema::ProblemSize> sized(const sema::ProblemSize& size, const Binding& sizes);
 
 // Returns the rows of a family, "simt", "sm80" or "sm90", for the kernel's types, epilogue and
 // operands: schedules in Lay, and the sizes that they are for. Tensor cores have none for operands

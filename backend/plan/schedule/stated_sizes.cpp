@@ -18,23 +18,12 @@ namespace {
 
 constexpr int most_tried = 24;  // of the cheapest, until one keeps the planner's laws
 
-// Returns M, N, K and the batches at the sizes; nothing where one of them is no number.
-std::optional<sema::ProblemSize> problem_size(const Gemm& gemm, const Binding& sizes,
-                                              const Target& target) {
-  const sema::ProblemSize size = product_size(*gemm.kernel, gemm.form, target);
-  // Extents are products of dims where indices are joined, and may not fit 64 bits.
-  const auto m = size.m.evaluate(sizes), n = size.n.evaluate(sizes), k = size.k.evaluate(sizes),
-             batches = size.batches.evaluate(sizes);
-  if (!m || !n || !k || !batches || std::min({*m, *n, *k, *batches}) < 1) return std::nullopt;
-  return sema::ProblemSize{*m, *n, *k, *batches, target.sms};
-}
-
 // The cheapest schedule of the space that costs less than `taken` and takes the sizes. The space
 // is asked with numbers: its candidates come by rising cost, and the first one that keeps the
 // planner's laws is planned as a row for any sizes, whose cost is an expression again.
 std::optional<Variant> cheapest(const Plan& plan, const Gemm& gemm, const std::string& family,
                                 const Variant& taken, const Binding& sizes, const Target& target) {
-  const auto size = problem_size(gemm, sizes, target);
+  const auto size = sized(product_size(*gemm.kernel, gemm.form, target), sizes);
   const auto most = taken.cost->value.evaluate(sizes);
   Facts facts = facts_of(*plan.kernel);
   const auto bounds = open_conditions(facts, bounds_of_joined(*plan.kernel, gemm));
@@ -84,6 +73,12 @@ void add_for_sizes(Plan& plan, const Binding& sizes, const Target& target) {
   // Beside the one that it is cheaper than, so that it stands in that portfolio.
   const auto taken = &first - plan.variants.data();
   plan.variants.insert(plan.variants.begin() + taken, std::move(*made));
+}
+
+void add_for_stated(Plan& plan, const GivenSizes& given, const Target& target) {
+  constexpr int drawn = 12;  // as many variants as a build keeps
+  for (const Binding& sizes : drawn_sizes(*plan.kernel, given, drawn))
+    add_for_sizes(plan, sizes, target);
 }
 
 }  // namespace lay::plan

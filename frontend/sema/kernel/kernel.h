@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -162,6 +163,13 @@ struct Schedule {
   Span where;
 };
 
+// Sizes that a script states for a kernel, by its dims' names, each at least 1 and together as the
+// guards allow; dims without one are open. Plans search schedules for them.
+struct StatedSizes {
+  std::map<std::string, std::int64_t> sizes;
+  Span where;
+};
+
 // A checked kernel. Its `nodes` and `assignments` say its meaning (reference.h); everything behind
 // it, plans and CUDA, is held to that.
 struct Kernel {
@@ -178,6 +186,7 @@ struct Kernel {
   // extents of an index, outputs that are injective, coordinates in bounds.
   std::vector<Guard> guards;
   std::vector<Schedule> schedules;
+  std::vector<StatedSizes> stated_sizes;
   Span where;
 
   // Returns what an id stands for; the id is of this kernel.

@@ -151,5 +151,8 @@ KernelPtr check_kernel(Session& session, const KernelFamily& family,
 // Entries of a schedule, evaluated (schedule.cpp).
 Schedule check_schedule(Session& session, const Closure& closure, const syntax::Schedule& schedule,
                         const Kernel& kernel);
+// Sizes that a script states, evaluated (kernel_statement.cpp).
+StatedSizes check_sizes(Session& session, const Closure& closure, const syntax::Sizes& sizes,
+                        const Kernel& kernel);
 
 }  // namespace lay::sema

@@ -447,6 +447,8 @@ KernelPtr check_kernel(Session& session, const KernelFamily& family,
   for (const auto& [closure, schedule] : family.schedules) {
     kernel.schedules.push_back(check_schedule(session, closure, *schedule, kernel));
   }
+  for (const auto& [closure, sizes] : family.stated_sizes)
+    kernel.stated_sizes.push_back(check_sizes(session, closure, *sizes, kernel));
   return std::make_shared<const Kernel>(std::move(kernel));
 }
 

@@ -1,4 +1,4 @@
-// The statements `kernel` and `schedule`.
+// The statements `kernel` and `schedule`, of schedules and of sizes.
 
 #include <algorithm>
 
@@ -100,7 +100,7 @@ Schedule check_schedule(Session& session, const Closure& closure, const syntax::
 
 void define_kernel(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
                    const syntax::Kernel& kernel, Span) {
-  KernelFamily family{closure, &kernel, {}, nullptr};
+  KernelFamily family{closure, &kernel, {}, {}, nullptr};
   family.checked = check_kernel(session, family, {});
   report(session, *family.checked);
   auto shared = std::make_shared<const KernelFamily>(std::move(family));
@@ -108,30 +108,85 @@ void define_kernel(Session& session, const std::shared_ptr<Module>& module, cons
   if (is_main(session, module)) session.kernel_order.push_back(kernel.name.text);
 }
 
+StatedSizes check_sizes(Session& session, const Closure& closure, const syntax::Sizes& source,
+                        const Kernel& kernel) {
+  StatedSizes stated{{}, join(source.kernel.span, source.sizes.back().name.span)};
+  Frame frame{closure, {}};
+  for (const syntax::Field& size : source.sizes) {
+    const std::string& name = size.name.text;
+    std::vector<std::string> known;
+    for (const Dim& dim : kernel.dims) known.push_back(dim.name);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      std::vector<Note> notes;
+      if (auto near = nearest(name, known))
+        notes.push_back({"help", "did you mean " + *near + "?"});
+      fail("no-parameter", "the kernel " + kernel.name + " has no size " + name, size.name.span,
+           {{kernel.where, "its sizes stand here"}}, std::move(notes));
+    }
+    const Span place = frame.tree()[size.value].span;
+    const Value value = evaluate(session, frame, size.value);
+    const auto* number = value.as<Tuple>();
+    if (!number || !number->is_int() || !number->is_known() || number->value().value() < 1)
+      fail("operand-kind", "a size is an integer of at least 1 that is known here", place, {},
+           {{"works", "schedule " + kernel.name + " for " + name + " = 4096"}});
+    if (!stated.sizes.emplace(name, number->value().value()).second)
+      fail("duplicate-name", name + " is given twice", size.name.span);
+  }
+  std::map<DimId, Int> numbers;
+  for (const Dim& dim : kernel.dims)
+    if (const auto given = stated.sizes.find(dim.name); given != stated.sizes.end())
+      numbers.emplace(*dim.symbol.dim_id(), given->second);
+  for (const Guard& guard : kernel.guards)
+    if (either(negate(guard.path), guard.predicate).substitute(numbers).is_never())
+      fail("guard",
+           "these sizes break " + guard.to_string() + ", which a launch of " + kernel.name +
+               " checks",
+           stated.where);
+  return stated;
+}
+
+namespace {
+
+// The kernel of that name, which a statement adds to.
+const KernelFamilyPtr& family_of(const Module& module, const syntax::Identifier& kernel) {
+  const Module::Entry* entry = module.find(kernel.text, module.generation());
+  if (entry && !entry->value) throw Poisoned{};
+  if (const auto* family = entry ? entry->value->as<KernelFamilyPtr>() : nullptr) return *family;
+  std::vector<std::string> known;
+  for (const auto& [other, entries] : module.entries()) {
+    if (entries.back().value && entries.back().value->as<KernelFamilyPtr>()) known.push_back(other);
+  }
+  std::vector<Note> notes;
+  if (auto near = nearest(kernel.text, known))
+    notes.push_back({"help", "did you mean " + *near + "?"});
+  fail("unknown-kernel", "no kernel is called " + kernel.text, kernel.span, {}, std::move(notes));
+}
+
+void redefine(Module& module, const syntax::Identifier& kernel, KernelFamily&& family) {
+  module.define(kernel.text, Value(std::make_shared<const KernelFamily>(std::move(family))),
+                kernel.span);
+}
+
+}  // namespace
+
 void add_schedule(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
                   const syntax::Schedule& schedule, Span) {
-  const std::string& name = schedule.kernel.text;
-  const Module::Entry* entry = module->find(name, module->generation());
-  if (entry && !entry->value) throw Poisoned{};
-  const auto* family = entry ? entry->value->as<KernelFamilyPtr>() : nullptr;
-  if (!family) {
-    std::vector<std::string> known;
-    for (const auto& [other, entries] : module->entries()) {
-      if (entries.back().value && entries.back().value->as<KernelFamilyPtr>())
-        known.push_back(other);
-    }
-    std::vector<Note> notes;
-    if (auto near = nearest(name, known)) notes.push_back({"help", "did you mean " + *near + "?"});
-    fail("unknown-kernel", "no kernel is called " + name, schedule.kernel.span, {},
-         std::move(notes));
-  }
-  KernelFamily with = **family;
+  KernelFamily with = *family_of(*module, schedule.kernel);
   with.schedules.emplace_back(closure, &schedule);
   Kernel checked = *with.checked;
   checked.schedules.push_back(check_schedule(session, closure, schedule, checked));
   with.checked = std::make_shared<const Kernel>(std::move(checked));
-  module->define(name, Value(std::make_shared<const KernelFamily>(std::move(with))),
-                 schedule.kernel.span);
+  redefine(*module, schedule.kernel, std::move(with));
+}
+
+void add_sizes(Session& session, const std::shared_ptr<Module>& module, const Closure& closure,
+               const syntax::Sizes& sizes, Span) {
+  KernelFamily with = *family_of(*module, sizes.kernel);
+  with.stated_sizes.emplace_back(closure, &sizes);
+  Kernel checked = *with.checked;
+  checked.stated_sizes.push_back(check_sizes(session, closure, sizes, checked));
+  with.checked = std::make_shared<const Kernel>(std::move(checked));
+  redefine(*module, sizes.kernel, std::move(with));
 }
 
 }  // namespace lay::sema

@@ -73,12 +73,13 @@ struct RecordMaker {
   std::string library{};
 };
 
-// A kernel, and its instances for element types if it has type parameters. Schedules given later
-// make a new family.
+// A kernel, and its instances for element types if it has type parameters. Schedules and
+// sizes given later make a new family.
 struct KernelFamily {
   Closure closure;
   const syntax::Kernel* kernel = nullptr;
   std::vector<std::pair<Closure, const syntax::Schedule*>> schedules;
+  std::vector<std::pair<Closure, const syntax::Sizes*>> stated_sizes;
   // The instance for f32, if the kernel has type parameters.
   KernelPtr checked;
 

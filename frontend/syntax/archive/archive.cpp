@@ -228,6 +228,11 @@ void fields(A& a, Schedule& x) {
   a(kernel, target, when, entries);
 }
 template <class A>
+void fields(A& a, Sizes& x) {
+  auto& [kernel, sizes] = x;
+  a(kernel, sizes);
+}
+template <class A>
 void fields(A& a, Evaluate& x) {
   auto& [value] = x;
   a(value);
