@@ -205,6 +205,7 @@ _functions = {
          c_int64, c_void_p],
     ),
     "launcher_variant": (c_char_p, [c_void_p]),
+    "read_measured": (c_int, [c_void_p, c_char_p, c_char_p]),
     "build_new": (c_int, [c_void_p, POINTER(BuildOptions), _out]),
     "build_free": (None, [c_void_p]),
     "build_file_count": (c_size_t, [c_void_p]),

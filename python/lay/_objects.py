@@ -3,6 +3,7 @@
 import ctypes
 import json
 import threading
+import warnings
 
 from . import _arrays
 from . import _library as c
@@ -65,6 +66,20 @@ class Verdict:
         return f"<lay.Verdict {self.verdict}: {self.claim}{' at ' + at if at else ''}>"
 
 
+_read = threading.Lock()
+_is_read = False
+
+
+def _read_once(program):
+    """Reads what was measured on this machine, before the process' first program plans."""
+    global _is_read
+    with _read:
+        if _is_read:
+            return
+        _is_read = True
+        program.read_measured()
+
+
 class Program:
     """Texts that share their names.
 
@@ -96,6 +111,7 @@ class Program:
         if not context:
             raise MemoryError("there is no memory for a context of Lay")
         self._context = Handle(context, c.library.lay_context_free)
+        _read_once(self)
         known, count = c.sizes(sizes or {})
         made = ctypes.c_void_p()
         self._call("program_new", context,
@@ -133,6 +149,18 @@ class Program:
                 c.library.lay_diagnostic_get(self._context.pointer, index, one)
                 found.append(Diagnostic(one))
             return found
+
+    def read_measured(self, policies=None, targets=None):
+        """Has all plans from here on use what `lay tune` and `lay calibrate` keep in these folders.
+
+        The first program reads those of the user, which the command reads too. What is wrong with a
+        file is warned of, and the file ignored. An empty text reads nothing.
+        """
+        self._call("read_measured", self._context.pointer,
+                   *(None if folder is None else c.utf8(str(folder))
+                     for folder in (policies, targets)))
+        for found in self.diagnostics():
+            warnings.warn(found.text, stacklevel=2)
 
     def cancel(self):
         """Ends the call that another thread has in progress."""

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/liblay/session.h"
+#include "tests/runtime/temporary.h"
 
 namespace {
 
@@ -408,4 +409,69 @@ TEST_CASE("a checking program runs nothing and decides what it can") {
   lay_value_free(value);
   lay_program_free(program);
   lay_context_free(context);
+}
+
+TEST_CASE("what was measured on the machine counts for plans that are made later") {
+  using lay::test::put;
+  const lay::test::TemporaryFolder policies, targets;
+  const std::string path = policies / "tuned_sm90.lay";
+  put(path,
+      "use atoms.sm90\n"
+      "dim M, N, K, L\n"
+      "record here {\n"
+      "  gpu = \"h200\", a = bf16, b = bf16, acc = f32, c = bf16, along = \"kkn\"\n"
+      "  masked = false, any_pitch = false, condition = M >= 3072 and M < 6144\n"
+      "  tile = (128,64,64), mma = wgmma(n = 64, ab = bf16, acc = f32)\n"
+      "}\n"
+      "let rows = (here,)\n");
+  put(targets / "mine.lay", "let measured = (\n");
+  const Session session;
+  REQUIRE(session.run(kProduct) == LAY_RESULT_OK);
+  lay_kernel* kernel = nullptr;
+  REQUIRE(lay_kernel_new(session.program(), nullptr, &kernel) == LAY_RESULT_OK);
+  const auto taken = [&](std::int64_t m) {
+    lay_plan* plan = nullptr;
+    REQUIRE(lay_plan_new(kernel, "h200", &plan) == LAY_RESULT_OK);
+    const lay_size sizes[] = {{"M", m}, {"N", 4096}, {"K", 4096}};
+    std::size_t variant = 0;
+    REQUIRE(lay_plan_choose(plan, sizes, 3, &variant) == LAY_RESULT_OK);
+    const std::string name = lay_plan_variant_name(plan, variant);
+    lay_plan_free(plan);
+    return name;
+  };
+  CHECK(taken(4096) != "sm90_tuned");
+  CHECK(lay_read_measured(nullptr, "", "") == LAY_RESULT_MISUSE);
+  CHECK(lay_read_measured(session.context(), "", "") == LAY_RESULT_OK);
+  CHECK(taken(4096) != "sm90_tuned");
+  CHECK(lay_read_measured(session.context(), policies.path().c_str(), targets.path().c_str()) ==
+        LAY_RESULT_OK);
+  REQUIRE(lay_diagnostic_count(session.context()) == 1);
+  lay_diagnostic wrong{};
+  wrong.size = sizeof wrong;
+  REQUIRE(lay_diagnostic_get(session.context(), 0, &wrong) == LAY_RESULT_OK);
+  CHECK(wrong.severity == LAY_SEVERITY_WARNING);
+  CHECK_THAT(wrong.message, Catch::Contains("mine.lay"));
+  CHECK(taken(4096) == "sm90_tuned");
+  CHECK(taken(512) != "sm90_tuned");
+  // The process keeps what it read: here nothing, for other tests.
+  put(path, "let rows = ()\n");
+  CHECK(lay_read_measured(session.context(), policies.path().c_str(), "") == LAY_RESULT_OK);
+  CHECK(taken(4096) != "sm90_tuned");
+  lay_kernel_free(kernel);
+}
+
+TEST_CASE("sizes that a script states are searched in plans of the library") {
+  const Session session;
+  REQUIRE(session.run(std::string(kProduct) +
+                      "schedule product for M = 1784, N = 1816, K = 8120\n") == LAY_RESULT_OK);
+  lay_kernel* kernel = nullptr;
+  REQUIRE(lay_kernel_new(session.program(), nullptr, &kernel) == LAY_RESULT_OK);
+  lay_plan* plan = nullptr;
+  REQUIRE(lay_plan_new(kernel, "h200", &plan) == LAY_RESULT_OK);
+  const lay_size sizes[] = {{"M", 1784}, {"N", 1816}, {"K", 8120}};
+  std::size_t variant = 0;
+  REQUIRE(lay_plan_choose(plan, sizes, 3, &variant) == LAY_RESULT_OK);
+  CHECK(lay_plan_variant_name(plan, variant) == std::string("sm90_128x240_2x4_cooperative"));
+  lay_plan_free(plan);
+  lay_kernel_free(kernel);
 }

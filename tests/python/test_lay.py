@@ -4,13 +4,16 @@ import array
 import contextlib
 import doctest
 import io
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import warnings
 
 import lay
 from lay import _devices
@@ -332,6 +335,16 @@ class Plans(unittest.TestCase):
             program.kernel("product").plan("h200", M=4096)
         with self.assertRaises(lay.LayError):
             program.kernel("scale").plan("abacus")
+
+    def test_what_was_measured_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "mine.lay"), "w") as file:
+                file.write("let measured = (\n")
+            with self.assertWarnsRegex(UserWarning, "mine.lay"):
+                lay.Program().read_measured(policies="", targets=folder)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                lay.Program().read_measured(policies=folder, targets="")
 
     def test_a_tuning_needs_numbers_and_a_gpu(self):
         lines = []

@@ -12,9 +12,10 @@
  *   lay_program_free(program);
  *   lay_context_free(context);
  *
- * Contexts share nothing that a caller can see: any number of threads may work, each with contexts
- * of its own. A context, and what was made with it, is for one thread at a time; a call from
- * another one, or from a callback, returns LAY_RESULT_MISUSE. Only lay_cancel is for any thread.
+ * Contexts share nothing that a caller can see but what lay_read_measured reads: any number of
+ * threads may work, each with contexts of its own. A context, and what was made with it, is for one
+ * thread at a time; a call from another one, or from a callback, returns LAY_RESULT_MISUSE. Only
+ * lay_cancel is for any thread.
  *
  * No function prints, exits, throws or changes the process. All text is UTF-8. A text that a
  * function returns belongs to its object and lives as long; a text of the diagnostics until the
@@ -376,6 +377,17 @@ typedef struct lay_tune_options {
  * without a GPU. */
 LAY_API lay_result lay_kernel_tune(lay_kernel* kernel, const lay_tune_options* options,
                                    const lay_size* sizes, size_t size_count, const char** json);
+
+/* ---- what was measured on this machine ---- */
+
+/* Has plans and launchers that are made from here on use what `lay tune` and `lay calibrate` keep
+ * for the user, as the command does whenever it starts: schedules of the folder `policies`, numbers
+ * of GPUs of the folder `targets`. NULL is the folder that the command reads ($LAY_POLICIES and
+ * $LAY_TARGETS, else lay/policies and lay/targets of $XDG_DATA_HOME, else of ~/.local/share); of ""
+ * nothing is read. A file that is not there is none; what is wrong with a file is said by a
+ * warning, and the file is ignored. All contexts of the process see what was read. */
+LAY_API lay_result lay_read_measured(lay_context* context, const char* policies,
+                                     const char* targets);
 
 /* ---- builds: what `lay build` writes, in memory ---- */
 

@@ -93,6 +93,9 @@ class Context {
     }
     return all;
   }
+  // What `lay tune` and `lay calibrate` keep for the user, for all plans of the process from here
+  // on; what is wrong with it is among the diagnostics.
+  void read_measured() const { check(lay_read_measured(get(), nullptr, nullptr)); }
   // Throws Error where the result is another than LAY_RESULT_OK.
   void check(lay_result result) const {
     if (result == LAY_RESULT_OK) return;

@@ -1,0 +1,20 @@
+#include "liblay/context.h"
+#include "runtime/commands/policies.h"
+
+using namespace lay;
+
+lay_result lay_read_measured(lay_context* context, const char* policies, const char* targets) {
+  if (!context) return LAY_RESULT_MISUSE;
+  const api::ContextPtr& found = context->context;
+  return api::guarded(found, nullptr, [&] {
+    const std::string of_targets = targets ? targets : runtime::target_folder();
+    if (!of_targets.empty()) found->add(nullptr, runtime::read_measured_gpus(of_targets));
+    try {
+      runtime::read_policies(policies ? policies : runtime::policy_folder());
+    } catch (const DiagnosticError& error) {
+      Diagnostic ignored = error.diagnostic;
+      ignored.severity = Severity::warning;
+      found->add(nullptr, ignored);
+    }
+  });
+}
