@@ -8,8 +8,11 @@
 #include <iostream>
 
 #include "backend/plan/make.h"
+#include "backend/plan/model/forecast.h"
+#include "backend/plan/recognise.h"
 #include "backend/plan/schedule/candidates.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/schedule/stated_sizes.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "frontend/sema/kernel/kernel_call.h"
 #include "frontend/sema/library.h"
@@ -64,7 +67,7 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   const auto read = checked(script);
   const auto kernel = kernel_of(*read, "linear");
   const auto problem = bench::problem_of(kernel, {{"M", 4096}, {"N", 4096}, {"K", 4096}}, {});
-  const auto ranked = plan::ranked_candidates(kernel, problem.sizes);
+  const auto ranked = plan::ranked_candidates(kernel, problem.sizes, 24);
   REQUIRE(ranked.size() > 20);
   CHECK(std::is_sorted(ranked.begin(), ranked.end(),
                        [](const auto& a, const auto& b) { return a.seconds < b.seconds; }));
@@ -88,16 +91,43 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   CHECK(ring(ranked[0]));
   const auto rings = std::count_if(ranked.begin(), ranked.end(), ring);
   CHECK((rings > 10 && rings < std::ssize(ranked)));
-  for (const auto& candidate : plan::ranked_candidates(kernel, problem.sizes, *find_target("a100")))
-    CHECK(!ring(candidate));
+  const auto on_ampere = plan::ranked_candidates(kernel, problem.sizes, 24, *find_target("a100"));
+  CHECK(on_ampere.size() >= 4);
+  for (const auto& candidate : on_ampere) CHECK(!ring(candidate));
+  // No more than are asked for, the same first.
+  const auto two = plan::ranked_candidates(kernel, problem.sizes, 2);
+  REQUIRE(two.size() == 2);
+  for (std::size_t i = 0; i < two.size(); ++i)
+    CHECK(plan::entry_lines(two[i].schedule) == plan::entry_lines(ranked[i].schedule));
   const auto small = bench::problem_of(kernel, {{"M", 512}, {"N", 512}, {"K", 512}}, {});
-  const auto few = plan::ranked_candidates(kernel, small.sizes);
+  const auto few = plan::ranked_candidates(kernel, small.sizes, 24);
   CHECK(tile(few[0]).find("256") == std::string::npos);
   // In other orders, each of which visits every tile once.
   const auto orders = plan::reordered(kernel, ranked[0], problem.sizes);
   REQUIRE(orders.size() == 3);
   CHECK(plan::entry_lines(orders[0].schedule).back() == "group_m = 4");
-  CHECK(plan::ranked_candidates(kernel_of(*read, "twice"), problem.sizes).empty());
+  CHECK(plan::ranked_candidates(kernel_of(*read, "twice"), problem.sizes, 24).empty());
+
+  // Tensor cores have tiles of their own, the first of them what a plan for the sizes takes.
+  const auto of_bf16 = kernel_of(*read, "batched");
+  const auto large =
+      bench::problem_of(of_bf16, {{"L", 3}, {"M", 1784}, {"N", 1816}, {"K", 2048}}, {});
+  plan::Plan for_sizes = plan::make_plan(of_bf16);
+  plan::add_for_sizes(for_sizes, large.sizes, default_target());
+  const auto on_hopper = plan::ranked_candidates(of_bf16, large.sizes, 12);
+  REQUIRE(on_hopper.size() == 12);
+  for (const auto& candidate : on_hopper) CHECK(candidate.schedule.target == "sm90");
+  CHECK(
+      on_hopper[0].seconds ==
+      plan::seconds_of_cost(plan::fitting(for_sizes, large.sizes).front().cost, default_target()));
+  const Target a100 = *find_target("a100");
+  const auto tensor_cores = plan::ranked_candidates(of_bf16, large.sizes, 12, a100);
+  REQUIRE(tensor_cores.size() >= 2);
+  for (const auto& candidate : tensor_cores) {
+    CHECK(candidate.schedule.target == "sm80");
+    CHECK(candidate.seconds ==
+          plan::expected_seconds(candidate.plan, candidate.chosen(), large.sizes, a100));
+  }
 }
 
 TEST_CASE("every size is in one class, with its nearest powers of two") {
@@ -247,6 +277,53 @@ TEST_CASE(
   CHECK(test::slurp(path) == "let rows = (\n");
   test::set_cost("lay_linear_simt_64x128_ring", 1);
   test::set_cost("lay_linear_simt_64x64_any", 1);
+}
+
+TEST_CASE("a schedule that loses at an end of its class is kept for its sizes alone") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "tuned_simt.lay";
+  bench::TuneOptions options = small_tune(script);
+  options.folder = folder.path().string();
+  options.sizes = {{{"M", 64}, {"N", 64}, {"K", 64}}};
+  // The default of these sizes is slow, that of the least of the class is fast.
+  test::set_cost("lay_linear_simt_64x64_ring_split_4", 3);
+  test::set_cost("lay_linear_simt", 2);
+  const Ended ended = tune(options);
+  test::set_cost("lay_linear_simt_64x64_ring_split_4", 1);
+  test::set_cost("lay_linear_simt", 1);
+  INFO(ended.out << ended.error);
+  CHECK(ended.code == 0);
+  CHECK(ended.out.find("at M=48 N=48 K=48:\n") != std::string::npos);
+  CHECK(ended.out.find("the default is faster there: the schedule is for M=64 N=64 K=64 alone") !=
+        std::string::npos);
+  const std::string text = test::slurp(path);
+  INFO(text);
+  CHECK(text.find("_kkn_64_64_64_1_alone {") != std::string::npos);
+  CHECK(text.find("condition = M >= 64 and M < 65 and N >= 64 and N < 65 and K >= 64 and K < 65 "
+                  "and L >= 1 and L < 2\n") != std::string::npos);
+}
+
+TEST_CASE("both ends of a class of sizes are in it, as aligned as the sizes") {
+  const auto read = checked(script);
+  const auto kernel = kernel_of(*read, "linear");
+  const auto form = std::get<plan::GemmForm>(plan::recognise(*kernel, plan::facts_of(*kernel)));
+  for (const std::int64_t size : {1, 7, 8, 48, 64, 95, 100, 4096, 5000, 6136}) {
+    const auto problem = bench::problem_of(kernel, {{"M", size}, {"N", 4096}, {"K", size}}, {});
+    const auto ends = bench::ends_of_class(problem, form);
+    for (const auto& end : ends)
+      for (const auto& [name, value] : end) {
+        const std::int64_t own = name == "N" ? 4096 : size;
+        const bench::Range range = bench::range_of(own);
+        CHECK((range.from <= value && value < range.below));
+        if (own % 8 == 0) CHECK(value % 8 == 0);
+        // The outermost of these.
+        const std::int64_t step = own % 8 == 0 ? 8 : own % 4 == 0 ? 4 : own % 2 == 0 ? 2 : 1;
+        CHECK((value - step < range.from || value + step >= range.below));
+      }
+    CHECK(ends.size() == 2);
+  }
+  const auto smallest = bench::problem_of(kernel, {{"M", 1}, {"N", 1}, {"K", 1}}, {});
+  CHECK(bench::ends_of_class(smallest, form).empty());
 }
 
 TEST_CASE("where the default is as fast it stays, and nothing is written") {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/plan/model/forecast.h"
 #include "frontend/sema/library.h"
 #include "generated/tests/paths.h"
 #include "runtime/bench/calibrate/timed_schedules.h"
@@ -103,6 +104,33 @@ TEST_CASE("costs: the schedule of least cost loses little to the fastest that wa
     CHECK(found.at(0.9) <= asked.tenth);
     CHECK(found.tau() >= asked.tau);
   }
+}
+
+// A cost ranks; how long a launch takes it says roughly, at the highest clock.
+TEST_CASE("costs: clocks are near the time of the schedule that costs least") {
+  const bench::ProductKernels kernels;
+  const auto problems = bench::read_times(
+      runtime::read_file(std::string(LAY_SOURCE_DIR) + "/tests/plan/tiles.txt"), kernels);
+  Costs costs;
+  std::vector<double> ratios;
+  for (const bench::TimedProblem& problem : problems) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    double time = 0;
+    for (const bench::TimedSchedule& each : problem.schedules)
+      if (const std::int64_t cost = costs.of(each.schedule, problem); cost < least) {
+        least = cost;
+        time = each.seconds;
+      }
+    ratios.push_back(time / plan::seconds_of_cost(least, default_target()));
+  }
+  std::sort(ratios.begin(), ratios.end());
+  const auto near = std::count_if(ratios.begin(), ratios.end(),
+                                  [](double ratio) { return 1 / 1.5 < ratio && ratio < 1.5; });
+  INFO(near << " of " << ratios.size() << " within 1.5; median " << ratios[ratios.size() / 2]
+            << ", least " << ratios.front() << ", most " << ratios.back());
+  REQUIRE(ratios.size() > 400);
+  CHECK(static_cast<double>(near) > 0.87 * static_cast<double>(ratios.size()));
+  CHECK(ratios[ratios.size() / 2] < 1.2);
 }
 
 }  // namespace lay::test

@@ -21,11 +21,13 @@ Workspace::Workspace(const Kernel& kernel) {
   for (const Index& index : kernel.indices) taken_.insert(index.name);
 }
 
+// Names of launches' tensors stand beside those of the user's in emitted text.
 std::string Workspace::unused(std::string wish) {
   while (!taken_.insert(wish).second) wish += "_";
   return wish;
 }
 
+// Row-major and compact; each tensor begins at a multiple of what the widest access wants.
 Tensor Workspace::add(const std::string& wish, ElementType element, const std::vector<Int>& extents,
                       const Span& where) {
   std::vector<Tuple> shape;
@@ -38,6 +40,7 @@ Tensor Workspace::add(const std::string& wish, ElementType element, const std::v
   return made;
 }
 
+// Nodes stand behind their operands, so that a new one is the last.
 NodeId added(Kernel& kernel, Node node) {
   kernel.nodes.push_back(std::move(node));
   return static_cast<NodeId>(kernel.nodes.size()) - 1;
@@ -77,6 +80,7 @@ void add_output(Kernel& kernel, Tensor tensor, const std::vector<IndexId>& at, N
   kernel.assignments.push_back({id, at, value, where});
 }
 
+// The same nodes with one output, the value: what it does not need is dropped by as_launch.
 Kernel storing(Kernel kernel, const Tensor& result, const std::vector<IndexId>& at, NodeId value) {
   kernel.name += "_" + result.name;
   kernel.assignments.clear();
@@ -86,6 +90,7 @@ Kernel storing(Kernel kernel, const Tensor& result, const std::vector<IndexId>& 
   return kernel;
 }
 
+// A script's schedules are of the kernel that it wrote, of which a launch is a part.
 KernelPtr as_launch(Kernel kernel) {
   kernel.schedules.clear();
   kernel = tile::rename_indices(kernel, {});

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
+#include "backend/plan/gemm_variants.h"
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/mask_range.h"
 #include "backend/plan/model/chained.h"
@@ -348,6 +350,9 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
   made.cache = made.cache_bytes / (target.cache_rate * target.hertz);
   made.memory = made.global_bytes / target.memory_rate;
   made.launch = target.launch;
+  // Costs that a script says are in a unit of its own.
+  if (variant.of_library && variant.cost && product_family(variant))
+    made.expected = seconds_of_cost(sized(variant.cost->value), target);
   return made;
 }
 
@@ -376,6 +381,20 @@ std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& v
   return std::nullopt;
 } catch (const Refusal&) {  // numbers beyond 64 bits, too many places of an order
   return std::nullopt;
+}
+
+double seconds_of_cost(std::int64_t cost, const Target& target) {
+  return static_cast<double>(cost) / (100 * target.hertz);
+}
+
+double expected_seconds(const Plan& plan, const Variant& variant, const Binding& sizes,
+                        const Target& target) {
+  const auto launches = forecast(plan, variant, sizes, target);
+  if (!launches) return std::numeric_limits<double>::infinity();
+  double all = 0;
+  for (const Forecast& launch : *launches)
+    all += std::max(launch.expected.value_or(0), launch.seconds());
+  return all;
 }
 
 }  // namespace lay::plan

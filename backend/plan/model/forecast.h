@@ -10,7 +10,8 @@
 //
 // The bound of a launch is the longest of these and the launch's own time. It knows no latencies,
 // no limit of power and no bank conflicts, and the arithmetic of epilogues is free: measured times
-// are longer.
+// are longer. Where the library has a cost for a product's schedule, which knows of these, a launch
+// is expected to take what that says.
 #pragma once
 
 #include <optional>
@@ -35,6 +36,8 @@ struct Forecast {
   double multiply_adds = 0;       // of live tiles, as far as they lie in the output
   // Seconds at least.
   double products = 0, cache = 0, memory = 0, launch = 0;
+  // By the cost of the library's schedule, at the highest clock; nothing without one.
+  std::optional<double> expected = {};
 
   double waves() const { return static_cast<double>(live) / static_cast<double>(at_once); }
   double seconds() const;
@@ -47,5 +50,13 @@ struct Forecast {
 // sizes, or there are more than 2^20 tiles.
 std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& variant,
                                               const Binding& sizes, const Target& target);
+
+// The seconds that clocks of the library's costs take, which count hundredths of one.
+double seconds_of_cost(std::int64_t cost, const Target& target);
+
+// Returns the seconds that all launches of a variant are expected to take, one after the other:
+// what they cost, and no less than their bounds. Infinite where there is no forecast.
+double expected_seconds(const Plan& plan, const Variant& variant, const Binding& sizes,
+                        const Target& target);
 
 }  // namespace lay::plan

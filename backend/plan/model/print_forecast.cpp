@@ -31,6 +31,7 @@ void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
   // A multiply-add is two operations, as vendors count.
   if (of.multiply_adds > 0)
     bound += formatted(": %.2f TFLOP/s", 2e-12 * of.multiply_adds / of.seconds());
+  if (of.expected) bound += formatted("; by its cost %.2f us", 1e6 * *of.expected);
   lines.push_back(bound);
 }
 

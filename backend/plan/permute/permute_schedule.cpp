@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t largest = 4096;
 
+// A positive number that is known and no larger than any tile; nothing for what is none.
 std::optional<int> number(const Tuple& leaf) {
   if (!leaf.is_int() || !leaf.value().is_literal()) return std::nullopt;
   const std::int64_t value = leaf.value().value();
@@ -44,6 +45,7 @@ std::optional<int> access_bytes_of(const sema::ScheduleEntry& entry) {
   return known ? bytes : std::nullopt;
 }
 
+// Adds the problem of an entry that permutations do not have, with the nearest that they have.
 void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
   std::vector<std::pair<std::string, std::string>> notes;
   if (const auto meant = meant_entry(entry.key, "permute"))

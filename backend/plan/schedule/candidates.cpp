@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <utility>
 
+#include "backend/plan/gemm_variants.h"
 #include "backend/plan/make.h"
-#include "backend/plan/model/model.h"
+#include "backend/plan/model/forecast.h"
+#include "backend/plan/recognise.h"
 #include "backend/plan/schedule/fitting.h"
+#include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm90/bind_sm90.h"
@@ -16,23 +21,40 @@
 namespace lay::plan {
 namespace {
 
-constexpr Family all_families[] = {
-    {"simt", simt_proposals},
-    {"sm90", sm90_proposals},
+// A row of the library as a script would say it, for all sizes.
+struct Row {
+  sema::Schedule schedule;
+  std::optional<Width> accesses;  // that its cost is of
+  std::optional<Int> cost;        // over the library's dims, in hundredths of a clock
 };
 
-sema::KernelPtr with_schedules(const sema::Kernel& kernel, std::vector<sema::Schedule> schedules) {
-  auto made = std::make_shared<sema::Kernel>(kernel);
-  made->schedules = std::move(schedules);
-  return made;
+// Accesses are left to the planner, which makes a variant of each width; the one that takes the
+// sizes must be of the width that the cost is of.
+Row row_of(const std::string& family, const sema::Policy& policy, const sema::Kernel& kernel) {
+  Row row{{family, {}, {}, kernel.where}, {}, {}};
+  std::vector<Problem> none;
+  if (const auto cost = cost_of({family, {}, policy.entries, kernel.where}, none))
+    row.cost = cost->value;
+  for (const sema::ScheduleEntry& entry : policy.entries) {
+    if (is_of_cost(entry)) continue;
+    if (const auto* word = std::get_if<std::string>(&entry.value); entry.key == "accesses" && word)
+      row.accesses = *word == "\"vectors\"" ? Width::vectors : Width::elements;
+    else
+      row.schedule.entries.push_back(entry);
+  }
+  return row;
 }
 
-// Nothing where the laws refuse the schedule, or no variant of it takes these sizes.
-std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule& schedule,
-                                const Binding& sizes, const Target& target) {
-  // A proposal goes through the planner as if the script said it: what the laws refuse is dropped,
-  // and no candidate is timed that could not be written down.
-  Candidate candidate{schedule, make_plan(with_schedules(kernel, {schedule}), target), 0, 0};
+// Nothing where the laws refuse the schedule, or no variant of it takes these sizes. Without
+// `seconds` it is expected to take what its variant is.
+std::optional<Candidate> planned(const sema::Kernel& kernel, const sema::Schedule& schedule,
+                                 const Binding& sizes, const Target& target,
+                                 std::optional<double> seconds) {
+  auto scheduled = std::make_shared<sema::Kernel>(kernel);
+  scheduled->schedules = {schedule};
+  // A row goes through the planner as if a script said it: what the laws refuse is dropped, and no
+  // candidate is timed that could not be written down.
+  Candidate candidate{schedule, make_plan(scheduled, target), 0, 0};
   if (!candidate.plan.problems.empty()) return std::nullopt;
   const auto fitting = fitting_variants(candidate.plan, sizes);
   // The plan has the library's variants behind the schedule's: only a variant of the schedule
@@ -41,7 +63,7 @@ std::optional<Candidate> judged(const sema::Kernel& kernel, const sema::Schedule
                                   [](const Variant* variant) { return variant->schedule.known(); });
   if (found == fitting.end()) return std::nullopt;
   candidate.variant = static_cast<std::size_t>(*found - candidate.plan.variants.data());
-  candidate.seconds = predicted_seconds(kernel, **found, sizes, target);
+  candidate.seconds = seconds ? *seconds : expected_seconds(candidate.plan, **found, sizes, target);
   return std::isfinite(candidate.seconds) ? std::optional(std::move(candidate)) : std::nullopt;
 }
 
@@ -57,31 +79,94 @@ std::string identity(const Candidate& candidate) {
   return text;
 }
 
+// The library's schedules of one family for a product at some sizes.
+class Ranking {
+ public:
+  Ranking(const Gemm& gemm, std::string family, const Binding& sizes, const Target& target)
+      : kernel_(*gemm.kernel), family_(std::move(family)), sizes_(sizes), target_(target) {
+    Facts facts = facts_of(kernel_);
+    const sema::ProductKind kind = product_kind(kernel_, gemm.form, facts, false, target);
+    const auto size = sized(product_size(kernel_, gemm.form, target), sizes);
+    for (const sema::Policy& policy :
+         library_rows(family_, kernel_, gemm.form, facts, false, target)) {
+      Row row = row_of(family_, policy, kernel_);
+      // A condition beside a cost says where the schedule has work; of a row without a cost it
+      // chooses among rows, and times do that here.
+      const auto cost = row.cost && size ? under(*row.cost, *size).evaluate({}) : std::nullopt;
+      if (!cost)
+        without_cost_.push_back(std::move(row));
+      else if (!under(policy.when, *size).is_never())
+        priced_.push_back({*cost, [row = std::move(row)] { return std::optional(row); }});
+    }
+    // Costs of the space were fitted to products of two tensors as they lie.
+    if (!size || gemm.form.segments || gemm.form.has_views() || !gemm.form.scales.empty()) return;
+    for (const sema::SpaceRow& row : sema::library_space(family_, kind, *size))
+      priced_.push_back({row.cost, [this, kind, row]() -> std::optional<Row> {
+                           const auto policy = sema::space_policy(family_, kind, row);
+                           if (!policy) return std::nullopt;
+                           return row_of(family_, *policy, kernel_);
+                         }});
+    std::stable_sort(priced_.begin(), priced_.end(),
+                     [](const Priced& a, const Priced& b) { return a.cost < b.cost; });
+  }
+  Ranking(const Ranking&) = delete;  // rows of the space hold its address
+  Ranking& operator=(const Ranking&) = delete;
+
+  // At most `most` that keep the laws, fastest first.
+  std::vector<Candidate> candidates(std::size_t most) const {
+    std::vector<Candidate> made;
+    std::set<std::string> known;
+    const auto keep = [&](const Row& row, std::optional<double> seconds) {
+      auto candidate = planned(kernel_, row.schedule, sizes_, target_, seconds);
+      if (!candidate || (row.accesses && candidate->chosen().accesses != *row.accesses)) return;
+      if (known.insert(identity(*candidate)).second) made.push_back(std::move(*candidate));
+    };
+    // By rising cost, so that of equal schedules the cheapest is kept.
+    for (std::size_t i = 0; i < priced_.size() && made.size() < most; ++i)
+      if (const auto row = priced_[i].row()) keep(*row, seconds_of_cost(priced_[i].cost, target_));
+    if (!made.empty()) return made;
+    for (const Row& row : without_cost_) keep(row, {});
+    std::stable_sort(made.begin(), made.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    if (made.size() > most)
+      made.erase(made.begin() + static_cast<std::ptrdiff_t>(most), made.end());
+    return made;
+  }
+
+ private:
+  // Rows of a space are thousands: each is asked for when its turn comes.
+  struct Priced {
+    std::int64_t cost;
+    std::function<std::optional<Row>()> row;
+  };
+
+  const sema::Kernel& kernel_;
+  const std::string family_;
+  const Binding& sizes_;
+  const Target& target_;
+  std::vector<Priced> priced_;
+  std::vector<Row> without_cost_;
+};
+
 }  // namespace
 
-std::span<const Family> families() {
-  return all_families;
-}
-
 std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Binding& sizes,
-                                         const Target& target) {
-  std::vector<Candidate> candidates;
+                                         std::size_t most, const Target& target) {
   const auto form = recognise_coalesced(kernel, facts_of(*kernel));
   const auto* gemm = std::get_if<Gemm>(&form);
-  if (!gemm) return candidates;
-  // Only products have families that propose. The model ranks all proposals; the caller times the
-  // first few.
-  for (const Family& family : families())
-    for (const sema::Schedule& schedule : family.propose(*gemm->kernel, gemm->form))
-      if (auto candidate = judged(*gemm->kernel, schedule, sizes, target))
-        candidates.push_back(std::move(*candidate));
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-  // Sorted first, so that of equal schedules the one kept is the one predicted the fastest.
-  std::set<std::string> known;
-  std::erase_if(candidates,
-                [&](const Candidate& each) { return !known.insert(identity(each)).second; });
-  return candidates;
+  if (!gemm) return {};
+  // In the planner's order.
+  for (const char* family : {"sm90", "sm80", "simt"}) {
+    if (!takes_form(family, gemm->form) || is_too_new({family, {}, {}, {}}, target)) continue;
+    auto candidates = Ranking(*gemm, family, sizes, target).candidates(most);
+    if (!candidates.empty()) return candidates;
+  }
+  return {};
+}
+
+std::optional<Candidate> candidate_of(const sema::KernelPtr& kernel, const sema::Schedule& schedule,
+                                      const Binding& sizes, const Target& target) {
+  return planned(*kernel, schedule, sizes, target, {});
 }
 
 std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate& candidate,
@@ -94,7 +179,7 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
       return each.key == "rasterization" || each.key == "group_m";
     });
     schedule.entries.push_back({"group_m", "", Tuple(rows), kernel->where});
-    if (auto made = judged(*kernel, schedule, sizes, target))
+    if (auto made = planned(*kernel, schedule, sizes, target, candidate.seconds))
       candidates.push_back(std::move(*made));
   }
   return candidates;

@@ -25,9 +25,11 @@ using sema::IndexId;
 using sema::NodeId;
 using tile::Program;
 
+// A consumer has the rows of one wgmma. Shared memory has rows of the widest swizzle, and a box of
+// TMA has at most 256 coordinates along a mode.
 constexpr int rows_of_group = 64, swizzled_row_bytes = 128, longest_box = 256;
-constexpr int row_of_span = 64;  // elements of 16 bits
-constexpr int widest_extent = 256;
+constexpr int row_of_span = 64;     // elements of 16 bits
+constexpr int widest_extent = 256;  // the most n of the instruction that adds the result up
 
 int rounded_up(std::int64_t value, int unit) {
   return static_cast<int>((value + unit - 1) / unit * unit);
@@ -154,10 +156,13 @@ class ChainPlanner {
     return barriers + element * (rows * summed + stages * columns * (summed + result));
   }
 
+  // Adds the variant whose tiles hold `summed` columns of Q and K and `result` columns of V whole.
+  // Without a schedule a tile has the most columns of the scores that fit.
   void add(ChainedTile candidate, int summed, int result) {
     constexpr int most_columns = 128, few_result = 64;
     if (summed > widest_extent || result > widest_extent) return;
     const bool chosen = candidate.columns > 0;
+    // Two stages: while one tile of K and V is multiplied the next is on its way.
     const int wanted = candidate.stages.value_or(2);
     if (candidate.consumers == 0) candidate.consumers = result <= few_result ? 3 : 2;
     if (!chosen) {
@@ -182,6 +187,7 @@ class ChainPlanner {
     if (!need(less_equal(extent(tile::summed_axis), summed)) ||
         !need(less_equal(extent(tile::result_axis), result)))
       return;
+    // Tiles are counted in 32 bits, and blocks step beyond the last one.
     constexpr std::int64_t most = (std::int64_t{1} << 31) - (std::int64_t{1} << 21);
     const Int tiles = ceil_div(extent(tile::row_axis), rows_of_group) * extent(tile::batch_axis);
     if (!need(less_equal(tiles, most))) return;
@@ -194,6 +200,7 @@ class ChainPlanner {
     if (!bind_operands(program, wanted, facts, conditions)) return;
     bind_atoms(program);
     const auto parts = tile::chained_products_of(program);
+    // The law of chained products: the weights lie in registers as the second atom takes its A.
     if (!are_operands(*parts.scores->atom, *parts.result->atom)) return;
     for (const Predicate& condition : conditions.when)
       if (!need(condition)) return;
@@ -204,6 +211,8 @@ class ChainPlanner {
 
   // Accumulators of both products, and the weights between them.
   static int registers(int columns, int result) { return columns / 2 + columns / 4 + result / 2; }
+  // Of a thread of the producer and of a consumer, so that a block takes the SM's 65,536 at most:
+  // 128 * 24 + 256 * 240 = 64,512. One consumer has what the launch gives.
   static std::array<int, 2> registers_of(int consumers) {
     if (consumers == 1) return {0, 0};
     return consumers == 2 ? std::array{24, 240} : std::array{32, 160};
@@ -217,6 +226,7 @@ class ChainPlanner {
            registers(candidate.columns, result) + rest <= most;
   }
 
+  // Of a schedule of the script's: a tile that the planner chose is passed over without a word.
   void refuse(const ChainedTile& candidate, int summed, int result) {
     if (!candidate.where.known()) return;
     // Another class of extents may fit.
@@ -233,6 +243,8 @@ class ChainPlanner {
                               {}});
   }
 
+  // Q once, K and V a tile a stage, by TMA. Returns false where it takes one of them not: its
+  // fastest mode is neither side of the tile, or strides are no whole 16 bytes.
   bool bind_operands(Program& program, int stages, Facts& facts, Conditions& conditions) const {
     const auto parts = tile::chained_products_of(program);
     const auto& axes = program.axes;
@@ -263,6 +275,7 @@ class ChainPlanner {
            side(parts.result->b, tile::result_axis, tile::column_axis, stages);
   }
 
+  // The scores multiply both operands from shared memory, the result takes its A from registers.
   static void bind_atoms(Program& program) {
     const auto bind = [&](const auto& self, tile::Block& block) -> void {
       for (tile::Stmt& stmt : block) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/sema/kernel/tuned_rows.h"
+#include "runtime/bench/tune/shape_class.h"
 
 namespace lay::bench {
 
@@ -14,7 +15,9 @@ struct Finding {
   std::string kernel;
   // The fastest.
   sema::Schedule schedule;
-  // The class of its sizes, over the kernel's dims; "" if no extent is a size.
+  // For its sizes alone where it is slower than the default elsewhere in their class.
+  Reach reach = Reach::of_class;
+  // What it is for, over the kernel's dims; "" if no extent is a size.
   std::string condition;
   // "NVIDIA H200, 2026-11-22, tt M=4096 N=4096 K=4096: 191.6 us, the default 196.5 us"
   std::string comment;
@@ -38,7 +41,8 @@ std::string schedules_text(const std::vector<Finding>& findings, const std::stri
 std::string policies_text(const std::vector<Finding>& findings, const std::string& path,
                           const std::string& before);
 
-// Returns the name of a finding's row: "h200_bf16_bf16_f32_bf16_kkn_4096_4096_4096_1".
+// Returns the name of a finding's row: "h200_bf16_bf16_f32_bf16_kkn_4096_4096_4096_1", the powers
+// of two of its class or its own extents.
 std::string row_name(const Finding& finding);
 
 }  // namespace lay::bench

@@ -5,7 +5,6 @@
 #include "frontend/syntax/format.h"
 #include "frontend/syntax/parse.h"
 #include "runtime/bench/tune/finding.h"
-#include "runtime/bench/tune/shape_class.h"
 
 namespace lay::bench {
 namespace {
@@ -25,7 +24,7 @@ constexpr const char* extent_names[] = {"M", "N", "K", "L"};
 std::string condition(const Finding& finding) {
   std::string text;
   for (std::size_t i = 0; i < finding.extents.size(); ++i) {
-    const Range range = range_of(finding.extents[i]);
+    const Range range = range_of(finding.extents[i], finding.reach);
     text += (i == 0 ? "" : " and ") + std::string(extent_names[i]) +
             " >= " + std::to_string(range.from) + " and " + extent_names[i] + " < " +
             std::to_string(range.below);
@@ -133,7 +132,10 @@ std::string row_name(const Finding& finding) {
   for (const ElementType type : {of.a, of.b, of.acc, of.c})
     name += "_" + std::string(element_name(type));
   name += "_" + of.along;
-  for (const std::int64_t extent : finding.extents) name += "_" + std::to_string(power_of(extent));
+  const bool is_class = finding.reach == Reach::of_class;
+  for (const std::int64_t extent : finding.extents)
+    name += "_" + std::to_string(is_class ? power_of(extent) : extent);
+  if (!is_class) name += "_alone";
   return name + (of.masked ? "_masked" : "");
 }
 

@@ -1,14 +1,15 @@
 #include "runtime/bench/tune/shape_class.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace lay::bench {
 namespace {
 
 // The extents that are no numbers, each once, with the ranges of their sizes.
-std::vector<std::pair<Int, Range>> open_extents(const Problem& problem,
-                                                const plan::GemmForm& form) {
+std::vector<std::pair<Int, Range>> open_extents(const Problem& problem, const plan::GemmForm& form,
+                                                Reach reach) {
   std::vector<sema::IndexId> indices{form.m, form.n, form.k};
   indices.insert(indices.end(), form.batch.begin(), form.batch.end());
   std::vector<std::pair<Int, Range>> extents;
@@ -17,7 +18,7 @@ std::vector<std::pair<Int, Range>> open_extents(const Problem& problem,
     const bool known = std::any_of(extents.begin(), extents.end(),
                                    [&](const auto& each) { return each.first == extent; });
     if (!extent.is_literal() && !known)
-      extents.emplace_back(extent, range_of(problem.extent(index)));
+      extents.emplace_back(extent, range_of(problem.extent(index), reach));
   }
   return extents;
 }
@@ -35,9 +36,13 @@ Range range_of(std::int64_t size) {
   return {(3 * power + 3) / 4, (3 * power + 1) / 2};  // rounded up
 }
 
-std::string shape_class(const Problem& problem, const plan::GemmForm& form) {
+Range range_of(std::int64_t size, Reach reach) {
+  return reach == Reach::of_class ? range_of(size) : Range{size, size + 1};
+}
+
+std::string shape_class(const Problem& problem, const plan::GemmForm& form, Reach reach) {
   std::string text;
-  for (const auto& [extent, range] : open_extents(problem, form)) {
+  for (const auto& [extent, range] : open_extents(problem, form, reach)) {
     const std::string name = extent.to_factor_string();
     text += (text.empty() ? "" : " and ") + name + " >= " + std::to_string(range.from) + " and " +
             name + " < " + std::to_string(range.below);
@@ -45,13 +50,32 @@ std::string shape_class(const Problem& problem, const plan::GemmForm& form) {
   return text;
 }
 
-std::vector<Predicate> shape_conditions(const Problem& problem, const plan::GemmForm& form) {
+std::vector<Predicate> shape_conditions(const Problem& problem, const plan::GemmForm& form,
+                                        Reach reach) {
   std::vector<Predicate> conditions;
-  for (const auto& [extent, range] : open_extents(problem, form)) {
+  for (const auto& [extent, range] : open_extents(problem, form, reach)) {
     conditions.push_back(greater_equal(extent, Int(range.from)));
     conditions.push_back(less(extent, Int(range.below)));
   }
   return conditions;
+}
+
+std::vector<std::map<std::string, std::int64_t>> ends_of_class(const Problem& problem,
+                                                               const plan::GemmForm& form) {
+  std::map<std::string, std::int64_t> own, least, greatest;
+  for (const auto& [name, size] : problem.named_sizes()) own[name] = size;
+  least = greatest = own;
+  for (const auto& [extent, range] : open_extents(problem, form, Reach::of_class))
+    for (const sema::Dim& dim : problem.kernel->dims) {
+      if (dim.symbol != extent) continue;
+      const std::int64_t step = std::gcd(own.at(dim.name), std::int64_t{8});
+      least[dim.name] = (range.from + step - 1) / step * step;
+      greatest[dim.name] = (range.below - 1) / step * step;
+    }
+  std::vector<std::map<std::string, std::int64_t>> ends;
+  for (const auto& end : {least, greatest})
+    if (end != own) ends.push_back(end);
+  return ends;
 }
 
 }  // namespace lay::bench

@@ -4,6 +4,7 @@
 //   M = 4096 and M = 5000 are of the class   M >= 3072 and M < 6144
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,21 @@ std::int64_t power_of(std::int64_t size);
 // Returns the class of a size: from 3/4 to 3/2 of its power of two. Every size is in one class.
 Range range_of(std::int64_t size);
 
+// What a schedule that was timed at some sizes is for: all of their class, or these alone.
+enum class Reach { of_class, of_sizes };
+Range range_of(std::int64_t size, Reach reach);
+
 // Returns the condition of a problem's class as Lay, over the kernel's dims; "" if no extent is a
 // size.
-std::string shape_class(const Problem& problem, const plan::GemmForm& form);
+std::string shape_class(const Problem& problem, const plan::GemmForm& form, Reach reach);
 // The same as conditions that must all hold.
-std::vector<Predicate> shape_conditions(const Problem& problem, const plan::GemmForm& form);
+std::vector<Predicate> shape_conditions(const Problem& problem, const plan::GemmForm& form,
+                                        Reach reach);
+
+// Returns the sizes at both ends of a problem's class, by dim: all extents least, and all greatest,
+// in multiples of 8 where the problem's are, so that memory is as aligned. Without those that are
+// the problem's own; dims that are no extent keep their numbers.
+std::vector<std::map<std::string, std::int64_t>> ends_of_class(const Problem& problem,
+                                                               const plan::GemmForm& form);
 
 }  // namespace lay::bench

@@ -93,7 +93,7 @@ int tune_script(const TuneOptions& options) {
   const auto kernels = wanted_kernels(*script, options.file, options.kernel);
   std::string why;
   const auto gpu = runtime::Gpu::open(&why);
-  if (!gpu) std::cout << "Ranked by the cost model; nothing was timed: " << why << "\n";
+  if (!gpu) std::cout << "Ranked by cost; nothing was timed: " << why << "\n";
   keep_freed_memory();
   TuneOutcome outcome;
   try {

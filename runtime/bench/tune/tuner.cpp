@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "backend/plan/make.h"
-#include "backend/plan/model/model.h"
+#include "backend/plan/model/forecast.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/schedule/tuned.h"
 #include "frontend/algebra/support/interruption.h"
+#include "frontend/algebra/support/refusal.h"
 #include "frontend/source/formatted.h"
 #include "runtime/bench/checker.h"
 #include "runtime/bench/protocol.h"
@@ -26,6 +27,13 @@ std::string sizes_text(const Problem& problem) {
   for (const auto& [name, value] : problem.named_sizes())
     text += " " + name + "=" + std::to_string(value);
   return text;
+}
+
+constexpr double worth_it = 1.01;  // a difference that is more than the spread of times
+
+// More than are timed, for one may not run on the device.
+std::size_t most_ranked(const TuneEffort& effort) {
+  return static_cast<std::size_t>(effort.candidates) + 4;
 }
 
 std::string one_line(const sema::Schedule& schedule) {
@@ -68,8 +76,7 @@ class ScheduleTimer {
 
   void add_default(const plan::Plan& plan) {
     const plan::Variant& usual = *plan::fitting_variants(plan, problem_.sizes).at(0);
-    add(nullptr, plan, usual,
-        plan::predicted_seconds(*problem_.kernel, usual, problem_.sizes, gpu_.target()));
+    add(nullptr, plan, usual, plan::expected_seconds(plan, usual, problem_.sizes, gpu_.target()));
   }
 
   // Drops all but the default and this one.
@@ -168,7 +175,8 @@ Tuning KernelTuner::tune(const std::map<std::string, std::int64_t>& sizes) {
   }
   const auto& gemm = std::get<plan::Gemm>(form);
   const Problem problem = with_kernel(given, gemm.kernel);
-  const Ranked ranked = plan::ranked_candidates(problem.kernel, problem.sizes, target_);
+  const Ranked ranked =
+      plan::ranked_candidates(problem.kernel, problem.sizes, most_ranked(effort_), target_);
   if (ranked.empty()) {
     none.why = "no candidate: no schedule fits these sizes";
     say_("  " + none.why);
@@ -181,18 +189,16 @@ Tuning KernelTuner::tune(const std::map<std::string, std::int64_t>& sizes) {
 }
 
 void KernelTuner::say_ranking(const Problem& problem, const Ranked& ranked) const {
-  constexpr std::size_t most = 16;
   const plan::Variant& usual = *plan::fitting_variants(plan_, problem.sizes).at(0);
   say_(formatted("  %10.1f us  predicted for the default, %s",
-                 1e6 * plan::predicted_seconds(*problem.kernel, usual, problem.sizes, target_),
+                 1e6 * plan::expected_seconds(plan_, usual, problem.sizes, target_),
                  usual.name.c_str()));
-  for (std::size_t i = 0; i < std::min(most, ranked.size()); ++i)
-    say_(formatted("  %10.1f us  ", 1e6 * ranked[i].seconds) + one_line(ranked[i].schedule));
-  if (ranked.size() > most) say_("  and " + std::to_string(ranked.size() - most) + " more");
+  for (const ScheduleCandidate& each : ranked)
+    say_(formatted("  %10.1f us  ", 1e6 * each.seconds) + one_line(each.schedule));
 }
 
-// Times the model's best schedules beside the default. The model does not tell rasterizations
-// apart: those of the fastest schedule are timed after it.
+// Times the schedules that cost least beside the default. Costs do not tell rasterizations apart:
+// those of the fastest schedule are timed after it.
 Tuning KernelTuner::measure_best(const Problem& problem, const plan::GemmForm& form,
                                  const Ranked& ranked) {
   ScheduleTimer timer(*gpu_, sources_, plan_, problem, effort_, say_);
@@ -220,9 +226,36 @@ Tuning KernelTuner::measure_best(const Problem& problem, const plan::GemmForm& f
   return tuning;
 }
 
+// A class is for sizes that nobody timed: at both of its ends the schedule must be as fast as what
+// launches take there now. Where it does not take the sizes of an end, or they are no problem of
+// the kernel's, launches of these go on as before.
+Reach KernelTuner::reach_of(const Problem& problem, const plan::GemmForm& form,
+                            const sema::Schedule& schedule) const {
+  for (const auto& sizes : ends_of_class(problem, form)) try {
+      const Problem end = with_kernel(problem_of(plan_.kernel, sizes, {}), problem.kernel);
+      const auto candidate = plan::candidate_of(end.kernel, schedule, end.sizes, target_);
+      if (!candidate) continue;
+      say_("  at" + sizes_text(end) + ":");
+      ScheduleTimer timer(*gpu_, sources_, plan_, end, effort_, say_);
+      timer.add_default(plan_);
+      if (timer.schedules().empty()) continue;
+      timer.add(*candidate);
+      bool is_slower = timer.schedules().size() == 1;  // it is wrong there, or does not launch
+      if (!is_slower) {
+        timer.run();
+        is_slower = timer.timings()[1].median() > worth_it * timer.timings()[0].median();
+      }
+      if (!is_slower) continue;
+      say_("  the default is faster there: the schedule is for" + sizes_text(problem) + " alone");
+      return Reach::of_sizes;
+    } catch (const Refusal&) {
+      continue;
+    }
+  return Reach::of_class;
+}
+
 std::optional<Finding> KernelTuner::finding_of(const Problem& problem, const plan::GemmForm& form,
                                                const ScheduleTimer& timer) const {
-  constexpr double worth_it = 1.01;
   const auto& schedules = timer.schedules();
   const auto& timings = timer.timings();
   const std::size_t fastest = timer.fastest();
@@ -235,8 +268,9 @@ std::optional<Finding> KernelTuner::finding_of(const Problem& problem, const pla
   Finding finding;
   finding.kernel = problem.kernel->name;
   finding.schedule = best->schedule;
-  finding.condition = shape_class(problem, form);
-  finding.schedule.when = shape_conditions(problem, form);
+  finding.reach = reach_of(problem, form, best->schedule);
+  finding.condition = shape_class(problem, form, finding.reach);
+  finding.schedule.when = shape_conditions(problem, form, finding.reach);
   finding.comment = gpu_->device().name + ", " + runtime::today() + ", " + problem.kernel->name +
                     sizes_text(problem) + formatted(": %.1f us", 1e3 * timings[fastest].median()) +
                     (gain > 0 ? formatted(", the default %.1f us", 1e3 * timings[0].median()) : "");

@@ -65,7 +65,9 @@ class KernelTuner {
   KernelTuner(const Sources& sources, const sema::KernelPtr& kernel, const Target& target,
               runtime::Gpu* gpu, const TuneEffort& effort, Say say);
 
-  // Tunes for the class of these sizes. Throws Refusal (problem_of), NotMeasured, DriverError.
+  // Tunes for the class of these sizes; for these alone where the fastest is slower than the
+  // default at the ends of the class, at which it is timed as well. Throws Refusal (problem_of),
+  // NotMeasured, DriverError.
   Tuning tune(const std::map<std::string, std::int64_t>& sizes);
 
  private:
@@ -75,6 +77,8 @@ class KernelTuner {
   Tuning measure_best(const Problem& problem, const plan::GemmForm& form, const Ranked& ranked);
   std::optional<Finding> finding_of(const Problem& problem, const plan::GemmForm& form,
                                     const ScheduleTimer& timer) const;
+  Reach reach_of(const Problem& problem, const plan::GemmForm& form,
+                 const sema::Schedule& schedule) const;
 
   const Sources& sources_;
   const Target& target_;

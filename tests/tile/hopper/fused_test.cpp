@@ -7,7 +7,6 @@
 #include "backend/plan/make.h"
 #include "backend/plan/model/forecast.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/schedule/candidates.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/tensor_variant.h"
@@ -18,6 +17,7 @@
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
 #include "tests/tile/calls.h"
+#include "tests/tile/hopper/proposals.h"
 #include "tests/tile/hopper/same_gemm.h"
 #include "tests/tile/products/product_programs.h"
 #include "tests/tile/rounding.h"
@@ -74,7 +74,7 @@ TEST_CASE("what the planner chooses for products that share a factor is read bac
     const auto product = fused_product(kernel);
     REQUIRE(product);
     CHECK(product->form.further.size() == (kernel->name == "three" ? 2 : 1));
-    std::vector<sema::Schedule> all = plan::sm90_proposals(*product->kernel, product->form);
+    std::vector<sema::Schedule> all = sm90_proposals(*product->kernel, product->form);
     std::shuffle(all.begin(), all.end(), random);
     int of_kernel = 0;
     for (const sema::Schedule& each : all) {

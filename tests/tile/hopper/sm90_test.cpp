@@ -6,7 +6,6 @@
 
 #include "backend/plan/make.h"
 #include "backend/plan/recognise.h"
-#include "backend/plan/schedule/candidates.h"
 #include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/tensor_variant.h"
 #include "backend/plan/views/recognise_views.h"
@@ -17,6 +16,7 @@
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
 #include "tests/tile/calls.h"
+#include "tests/tile/hopper/proposals.h"
 #include "tests/tile/hopper/same_gemm.h"
 #include "tests/tile/products/product_programs.h"
 #include "tests/tile/rounding.h"
@@ -63,7 +63,7 @@ std::optional<Choices> choices_of(const sema::KernelPtr& kernel, std::mt19937& r
   for (const sema::Schedule& each : product->kernel->schedules)
     if (each.target == "sm90")
       for (int i = 0; i < 4; ++i) all.push_back(each);
-  const auto proposals = plan::sm90_proposals(*product->kernel, product->form);
+  const auto proposals = sm90_proposals(*product->kernel, product->form);
   for (int i = 0; i < 25 && !proposals.empty(); ++i)
     all.push_back(proposals[random() % proposals.size()]);
   for (const sema::Schedule& each : all) {

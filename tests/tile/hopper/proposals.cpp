@@ -1,16 +1,16 @@
-// The candidates of the Hopper family: one or two consumers of 64 rows each, two of 128 and two in
-// ping-pong, the widths of the instruction, with and without neighbours that share their loads or
-// K, tiles of one and two swizzle spans along K and rings of several depths; and for few rows the
-// instruction's rows as the output's columns.
+#include "tests/tile/hopper/proposals.h"
+
 #include <optional>
 
-#include "backend/plan/schedule/candidates.h"
 #include "backend/plan/sm90/sm90_gemm.h"
 #include "frontend/algebra/support/refusal.h"
 #include "frontend/sema/library.h"
 
-namespace lay::plan {
+namespace lay::test {
 namespace {
+
+using plan::GemmForm;
+using plan::rows_of_atom;
 
 class Proposer {
  public:
@@ -90,4 +90,4 @@ std::vector<sema::Schedule> sm90_proposals(const sema::Kernel& kernel, const Gem
   return Proposer(kernel, form).run();
 }
 
-}  // namespace lay::plan
+}  // namespace lay::test
