@@ -1,4 +1,4 @@
-// Multiplications by an atom, and the copies of matrices that feed them.
+// Multiplications and copies by an atom: what its record says, with operands in it.
 #include <algorithm>
 
 #include "backend/cuda/descriptor.h"
@@ -33,8 +33,12 @@ bool harmless(std::string instruction, bool may_be_several) {
   });
 }
 
-// Returns true for one instruction, whose addresses stand in brackets.
-bool is_copy_instruction(const std::string& instruction) {
+// Returns true for one instruction, whose addresses stand in brackets. Braces hold coordinates or
+// offsets, nothing else.
+bool is_copy_instruction(std::string instruction) {
+  for (const std::string list : {"{$coordinates}", "{$offsets}"})
+    if (const std::size_t at = instruction.find(list); at != std::string::npos)
+      instruction.erase(at, list.size());
   return std::ranges::all_of(instruction, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view(" .,:$_-[]").find(c) != std::string_view::npos;
@@ -164,6 +168,54 @@ void Emitter::copy(const ir::Copy& copy, const ir::WarpCopy& how, int line) {
   out_.line("asm volatile(\"" + text + ";\"", line);
   out_.line(load ? "             : " + values + " : " + address + " : \"memory\");"
                  : "             :: " + address + ", " + values + " : \"memory\");");
+}
+
+// The instruction of the copy's atom. Its operands are numbered in the order in which the text
+// names them, the one that stands first 0.
+void Emitter::box(const std::string& atom, int tensor_map, const ir::Ref& tensor,
+                  const ir::Ref& shared, const ir::TmaLoad* load, int line) {
+  const ir::TensorMap& map = kernel_.tensor_maps[static_cast<std::size_t>(tensor_map)];
+  need("shared_address");
+  using Operands = std::vector<std::string>;
+  const auto integer_of = [&](ir::ExprId value) {
+    return "\"h\"((unsigned short)(" + expression(value).text + "))";
+  };
+  std::vector<std::pair<std::string, Operands>> known{
+      {load ? "$to" : "$from", {"\"r\"(shared_address(" + plain_address(shared) + "))"}},
+      {"$map", {"\"l\"(&" + map_names_[static_cast<std::size_t>(tensor_map)] + ")"}},
+      {"$coordinates", {}}};
+  for (const int mode : map.order)
+    known.back().second.push_back(
+        "\"r\"(" + expression(tensor.coordinate[static_cast<std::size_t>(mode)]).text + ")");
+  if (load) {
+    const ir::MbarrierSlot& at = load->completion;
+    known.push_back({"$barrier", {"\"r\"(" + barrier_at(at.barrier, at.slot) + ")"}});
+    known.push_back({"$offsets", {}});
+    for (const ir::ExprId offset : load->offsets) known.back().second.push_back(integer_of(offset));
+    if (load->multicast) known.push_back({"$mask", {integer_of(load->multicast)}});
+  }
+  std::string text = copy_atom(atom).instruction, operands;
+  std::ranges::sort(known, {}, [&](const auto& each) { return text.find(each.first); });
+  int next = 0;
+  for (const auto& [name, values] : known) {
+    if (text.find(name) == std::string::npos) continue;
+    std::string numbers;
+    for (const std::string& value : values) {
+      numbers += (numbers.empty() ? "%" : ", %") + std::to_string(next++);
+      operands += (operands.empty() ? "" : ", ") + value;
+    }
+    replace(text, name, numbers);
+  }
+  out_.line("asm volatile(\"" + text + ";\"", line);
+  out_.line("             :: " + operands + " : \"memory\");");
+}
+
+void Emitter::copy(const ir::Copy& copy, const ir::TmaLoad& how, int line) {
+  box(how.atom, how.tensor_map, copy.src, copy.dst, &how, line);
+}
+
+void Emitter::copy(const ir::Copy& copy, const ir::TmaStore& how, int line) {
+  box(how.atom, how.tensor_map, copy.dst, copy.src, nullptr, line);
 }
 
 // The registers that wgmma adds to, anywhere in the kernel.

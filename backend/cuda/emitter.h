@@ -117,6 +117,9 @@ class Emitter {
   std::string async_function(const std::string& atom);
   // The atom of a copy, whose instruction is known to be harmless.
   const ir::CopyAtom& copy_atom(const std::string& name) const;
+  // A copy of a box; `load`: to shared memory.
+  void box(const std::string& atom, int tensor_map, const ir::Ref& tensor, const ir::Ref& shared,
+           const ir::TmaLoad* load, int line);
   // A multiply-add by the atom's PTX, as a function of the file that is written once for each atom.
   void multiply_atom(const ir::Mma& mma, int line);
   std::string atom_function(const ir::MmaAtom& atom, const ir::Mma& mma);
@@ -128,14 +131,6 @@ class Emitter {
   void hold_accumulators(int line);
 
   // machine.cpp
-  // The coordinates of a box, as operands of asm from number `first` on, and the text that names
-  // them.
-  struct BoxCoordinates {
-    std::string names, operands;
-    std::size_t count = 0;
-  };
-  BoxCoordinates box_coordinates(const ir::TensorMap& map, const ir::Ref& tensor,
-                                 std::size_t first);
   // Statements on barriers, and the fences and groups of asynchronous copies (PTX ISA).
   void mbarrier(const ir::Sync& sync, std::string_view helper, const std::string& more, int line);
   void named_barrier(const ir::Sync& sync, std::string_view operation, int line);

@@ -1,4 +1,4 @@
-// The asynchronous machine in PTX: barriers, TMA, groups, and what a warp-specialised kernel is
+// The asynchronous machine in PTX: barriers, groups, and what a warp-specialised kernel is
 // made of.
 #include <algorithm>
 
@@ -36,62 +36,6 @@ std::string Emitter::plain_address(const ir::Ref& ref) {
   const auto code = offset_code(layout, coordinate(ref), false, sizes_);
   if (!code) unsupported("the layout of " + comment_text(of.name));
   return "&" + buffer_name(ref.buffer) + "[" + code->text + "]";
-}
-
-// ---- copies of boxes
-
-Emitter::BoxCoordinates Emitter::box_coordinates(const ir::TensorMap& map, const ir::Ref& tensor,
-                                                 std::size_t first) {
-  BoxCoordinates made;
-  made.count = map.order.size();
-  for (std::size_t i = 0; i < made.count; ++i) {
-    const auto mode = static_cast<std::size_t>(map.order[i]);
-    made.names += (i ? ", %" : "%") + std::to_string(first + i);
-    made.operands += ", \"r\"(" + expression(tensor.coordinate[mode]).text + ")";
-  }
-  return made;
-}
-
-// cp.async.bulk.tensor (PTX ISA, "Data Movement and Conversion Instructions: Tensor copy").
-void Emitter::copy(const ir::Copy& copy, const ir::TmaLoad& how, int line) {
-  const auto number = static_cast<std::size_t>(how.tensor_map);
-  const ir::TensorMap& map = kernel_.tensor_maps[number];
-  need("shared_address");
-  std::string operands =
-      "\"r\"(shared_address(" + plain_address(copy.dst) + ")), \"l\"(&" + map_names_[number] + ")";
-  const BoxCoordinates box = box_coordinates(map, copy.src, 2);
-  const std::size_t last = 2 + box.count;
-  std::string text = "cp.async.bulk.tensor." + std::to_string(box.count) +
-                     "d.shared::cluster.global" + (how.offsets.empty() ? "" : ".im2col") +
-                     ".mbarrier::complete_tx::bytes" +
-                     (how.multicast ? ".multicast::cluster" : "") + " [%0], [%1, {" + box.names +
-                     "}], [%" + std::to_string(last) + "]";
-  operands +=
-      box.operands + ", \"r\"(" + barrier_at(how.completion.barrier, how.completion.slot) + ")";
-  std::size_t next = last + 1;
-  const auto add = [&](ir::ExprId value) {
-    operands += ", \"h\"((unsigned short)(" + expression(value).text + "))";
-    return "%" + std::to_string(next++);
-  };
-  for (const ir::ExprId& offset : how.offsets)
-    text += (&offset == how.offsets.data() ? ", {" : ", ") + add(offset);
-  if (!how.offsets.empty()) text += "}";
-  if (how.multicast) text += ", " + add(how.multicast);
-  out_.line("asm volatile(\"" + text + ";\"", line);
-  out_.line("             :: " + operands + " : \"memory\");");
-}
-
-void Emitter::copy(const ir::Copy& copy, const ir::TmaStore& how, int line) {
-  const auto number = static_cast<std::size_t>(how.tensor_map);
-  need("shared_address");
-  const std::string from = ", \"r\"(shared_address(" + plain_address(copy.src) + "))";
-  const BoxCoordinates box = box_coordinates(kernel_.tensor_maps[number], copy.dst, 1);
-  out_.line("asm volatile(\"cp.async.bulk.tensor." + std::to_string(box.count) +
-                "d.global.shared::cta.bulk_group [%0, {" + box.names + "}], [%" +
-                std::to_string(1 + box.count) + "];\"",
-            line);
-  out_.line("             :: \"l\"(&" + map_names_[number] + ")" + box.operands + from +
-            " : \"memory\");");
 }
 
 // ---- stores to other blocks of the cluster

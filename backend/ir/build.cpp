@@ -320,11 +320,18 @@ std::string Builder::atom(const sema::CopyInstruction& copy) {
     }
     throw std::logic_error("internal: " + copy.name + " says no space");
   };
-  if (copy.kind != "thread" && copy.kind != "warp")
-    throw std::logic_error("internal: " + copy.name + " is executed by a " + copy.kind);
-  kernel.copy_atoms.push_back({copy.name, copy.kind == "warp" ? CopyScope::warp : CopyScope::thread,
-                               space(copy.from), space(copy.to), copy.source, copy.destination,
-                               copy.instruction});
+  CopyAtom made{copy.name,
+                copy.kind == "warp"      ? CopyScope::warp
+                : copy.kind == "cluster" ? CopyScope::cluster
+                                         : CopyScope::thread,
+                space(copy.from),
+                space(copy.to),
+                copy.source,
+                copy.destination,
+                {},
+                copy.instruction};
+  if (copy.is_box()) made.box = {copy.modes, copy.alignment, copy.pitch, copy.swizzle_widths};
+  kernel.copy_atoms.push_back(std::move(made));
   return copy.name;
 }
 

@@ -291,19 +291,22 @@ struct AsyncCopy {
   CopyGuard guard;
   std::string atom;  // of Kernel::copy_atoms
 };
-// cp.async.bulk.tensor, global -> shared: the box of the tensor map. Its bytes count at the
+// By an atom of boxes, global -> shared: the box of the tensor map. Its bytes count at the
 // mbarrier.
 struct TmaLoad {
   int tensor_map = -1;
   MbarrierSlot completion;
+  std::string atom;  // of Kernel::copy_atoms; of a cluster with a mask, else of a thread
   // Mask over the cluster's blocks, optional.
   ExprId multicast;
   // From the base pixels, for each mode of the map's im2col: not negative.
   std::vector<ExprId> offsets{};
 };
-// cp.async.bulk.tensor, shared -> global. It completes with the thread's next committed bulk group.
+// By an atom of boxes of one thread, shared -> global. It completes with the thread's next
+// committed bulk group.
 struct TmaStore {
   int tensor_map = -1;
+  std::string atom{};  // of Kernel::copy_atoms
 };
 // By an atom of a converged warp, between shared memory and registers. `vector` counts the elements
 // that each lane has in registers, along their mode. The reference to shared memory is the first
@@ -329,15 +332,24 @@ struct Copy {
 
 // An instruction that copies, as data: a record of the standard library or of a script. Both sides
 // map (thread, bit) to a bit of what is copied; in memory each thread names where its bits begin,
-// one behind the other.
-enum class CopyScope { thread, warp };
+// one behind the other. Threads of a cluster are its blocks, each of which gets all of a box.
+enum class CopyScope { thread, warp, cluster };
+// What copies of boxes ask of the tensor map and of shared memory.
+struct BoxForm {
+  int modes = 0;                    // of the tensor
+  int alignment = 0;                // bytes: of the box in shared memory
+  int pitch = 0;                    // bytes of which the tensor's strides are multiples
+  std::vector<int> swizzle_widths;  // bytes; 16: as it is
+};
 struct CopyAtom {
   std::string name;
   CopyScope scope = CopyScope::thread;
   Space from = Space::global, to = Space::shared;
   Layout source, destination;
+  std::optional<BoxForm> box;  // of a tensor; else neighbours
   // The PTX instruction, with $to and $from for registers or addresses and, of an asynchronous
-  // copy, $bytes for how many of them are read. Empty: it cannot be emitted.
+  // copy, $bytes for how many of them are read; of a box the operands that CopyInstruction says.
+  // Empty: it cannot be emitted.
   std::string instruction;
 
   const Layout& in_memory() const { return from == Space::shared ? source : destination; }

@@ -13,6 +13,7 @@
 #include "backend/plan/schedule/tile_order.h"
 #include "frontend/algebra/layouts/layout.h"
 #include "frontend/sema/kernel/atom.h"
+#include "frontend/sema/kernel/copy_instruction.h"
 #include "frontend/sema/kernel/kernel.h"
 
 namespace lay::plan {
@@ -34,6 +35,8 @@ struct TensorGemm {
       vectors;  // of each assignment, from registers: elements along n that one access writes
   std::optional<RowSegments> segments;  // of the rows, in tiles of their own (sm90)
   TileOrder order;                      // of blocks or clusters
+  // That copy what they can, before the library's.
+  std::vector<sema::CopyInstruction> copies;
 
   // K elements whose products the tensor cores add up by themselves before the sum goes on in
   // registers, rounded as the accumulator's type rounds: a multiple or a part of the tile's, or 0

@@ -95,6 +95,13 @@ class Verifier {
     };
     unique(program_.axes, "axes");
     unique(program_.tiles, "tiles");
+    unique(program_.copies, "copies");
+    for (const sema::CopyInstruction& each : program_.copies) {
+      const bool fits = each.is_box() || each.kind == "warp";
+      if (!fits || !program_.has_products())
+        problem("copies", each.name + (fits ? " copies in no program without products"
+                                            : " copies neither boxes nor rows of a warp"));
+    }
   }
 
   void axes() {

@@ -1,6 +1,7 @@
 #include "frontend/sema/library.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -150,28 +151,45 @@ CopyInstruction library_copy(const std::string& library, const std::string& name
   return instruction_of(library, name, arguments, copy_of);
 }
 
-const std::vector<CopyInstruction>& library_copies() {
-  static const std::vector<CopyInstruction> all = [] {
-    std::vector<CopyInstruction> made;
-    for (const std::string& library : stdlib_names()) {
-      if (!library.starts_with("atoms.")) continue;
-      for (const RecordPtr& record : library_records(library, "copy_instructions")) {
-        CopyInstruction copy = copy_of(*record);
-        copy.name = library.substr(library.rfind('.') + 1) + "." + record->head;
-        // A file that lists none has those of the file that it uses.
-        const bool known = std::ranges::any_of(made, [&](CopyInstruction each) {
-          if (each.name.substr(each.name.find('.')) != copy.name.substr(copy.name.find('.')))
-            return false;
-          each.name = copy.name;
-          return each == copy;
-        });
-        if (!known) made.push_back(std::move(copy));
-      }
+namespace {
+
+// The copies that the files of stdlib/atoms give for an expression, a list of records, each once:
+// a file that lists none has those of the file that it uses. Those of the oldest machines first.
+std::vector<CopyInstruction> listed_copies(const std::string& expression) {
+  std::vector<CopyInstruction> made;
+  for (const std::string& library : stdlib_names()) {
+    if (!library.starts_with("atoms.")) continue;
+    for (const RecordPtr& record : library_records(library, expression)) {
+      const Value* valid = record->find("valid");
+      if (valid && valid->as<Predicate>() && valid->as<Predicate>()->is_never()) continue;
+      CopyInstruction copy = copy_of(*record);
+      copy.name = library.substr(library.rfind('.') + 1) + "." + record->head;
+      const bool known = std::ranges::any_of(made, [&](CopyInstruction each) {
+        if (each.name.substr(each.name.find('.')) != copy.name.substr(copy.name.find('.')))
+          return false;
+        each.name = copy.name;
+        return each == copy;
+      });
+      if (!known) made.push_back(std::move(copy));
     }
-    std::ranges::stable_sort(made, {}, &CopyInstruction::since);
-    return made;
-  }();
+  }
+  std::ranges::stable_sort(made, {}, &CopyInstruction::since);
+  return made;
+}
+
+}  // namespace
+
+const std::vector<CopyInstruction>& library_copies() {
+  static const std::vector<CopyInstruction> all = listed_copies("copy_instructions");
   return all;
+}
+
+std::vector<CopyInstruction> library_box_copies(int modes, int bytes, int blocks) {
+  static Memo<std::array<int, 3>, std::vector<CopyInstruction>> known;
+  return known({modes, bytes, blocks}, [&] {
+    return listed_copies("box_instructions(" + std::to_string(modes) + ", " +
+                         std::to_string(bytes) + ", " + std::to_string(blocks) + ")");
+  });
 }
 
 std::vector<CopyInstruction> library_copies(CopySpace from, CopySpace to, int capability) {

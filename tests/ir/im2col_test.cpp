@@ -20,6 +20,7 @@ const std::string kColumns = R"(kernel columns {
   global Y : u16 (16,16):(16,1) write align 16
   shared s : u16 (8,16):(16,1) align 128
   tensor_map x_map of X order (3,2,1,0) box (16,8,1,1) onto (1,0,0,0) im2col (-1,2,3) im2col (-1,3,2)
+  copy_atom "pixels" thread global (1,2048):(0,1) to shared (1,2048):(0,1) box 4 align 128 pitch 16 swizzles (128,16)
   barrier all block
   barrier full mbarrier slots 1 count 1
   launch grid (2,1,1) cluster (1,1,1) threads 128
@@ -37,7 +38,7 @@ const std::string kColumns = R"(kernel columns {
     if warp == 0 {
       elect {
         arrive_expect_bytes full[0] bytes 256
-        copy tma_load s[0,0] <- X[first / 6,p,q,0] then mbarrier full[0] map x_map offset 2 offset 1
+        copy tma_load s[0,0] <- X[first / 6,p,q,0] then mbarrier full[0] map x_map offset 2 offset 1 atom "pixels"
       }
     }
     wait full[0] phase 0

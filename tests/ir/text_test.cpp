@@ -31,6 +31,8 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
   tensor_map x_map of X order (1,0) box (64,128) swizzle Sw<3,4,3>
   tensor_map p_map of P order (2,1,0) box (64,128,1) onto (1,0,0) im2col (-1,ceil_div(M,2),2)
   copy_atom "async16" thread global (1,128):(0,1) to shared (1,128):(0,1) ptx "cp.async.cg.shared.global [$to], [$from], 16, $bytes"
+  copy_atom "box" cluster global (2,65536):(0,1) to shared (2,65536):(0,1) box 2 align 128 pitch 16 swizzles (128,16)
+  copy_atom "pixels" thread global (1,65536):(0,1) to shared (1,65536):(0,1) box 3 align 128 pitch 16 swizzles (16) ptx "load.im2col [$to], [$map, {$coordinates}], [$barrier], {$offsets}"
   copy_atom "ldmatrix" warp shared ((8,4),128):((128,0),1) to register (32,32):(32,1)
   barrier all block
   barrier pair named count 64 id 1
@@ -59,8 +61,8 @@ const std::string kEverything = R"(kernel everything from "all.lay" {
       copy acc[0,0] <- X[i,0] count 4 along 0, 1 when p else zero
     } else {
       elect {
-        copy tma_load s[0,0] <- X[i,0] then mbarrier full[slot(load)] map x_map multicast 3
-        copy tma_load s[0,0] <- P[0,i * 2 - 1,0] then mbarrier full[0] map p_map offset i + 1
+        copy tma_load s[0,0] <- X[i,0] then mbarrier full[slot(load)] map x_map multicast 3 atom "box"
+        copy tma_load s[0,0] <- P[0,i * 2 - 1,0] then mbarrier full[0] map p_map offset i + 1 atom "pixels"
       }
     }
     copy cp_async s[0,0] <- X[0,0] count 4 then group atom "async16"

@@ -27,6 +27,7 @@ const std::string kRight = R"(kernel right from "right.lay" {
   register d : f32 (4,4):(1,4)
   register q : f16 8:1
   tensor_map h_map of H order (1,0) box (64,8) swizzle Sw<3,4,3>
+  copy_atom "box" thread global (1,8192):(0,1) to shared (1,8192):(0,1) box 2 align 128 pitch 16 swizzles (128,16)
   copy_atom "async16" thread global (1,128):(0,1) to shared (1,128):(0,1)
   copy_atom "x4" warp shared (32,128):(128,1) to register (32,(32,4)):(32,(1,1024))
   barrier all block
@@ -53,7 +54,7 @@ const std::string kRight = R"(kernel right from "right.lay" {
     }
     copy warp q[0] <- h[lane % 8,0] count 8 along 0, 1 atom "x4"
     elect {
-      copy tma_load h[0,0] <- H[block_x,0] then mbarrier full[slot(r)] map h_map
+      copy tma_load h[0,0] <- H[block_x,0] then mbarrier full[slot(r)] map h_map atom "box"
       arrive_expect_bytes full[1] bytes 1024
     }
     copy cp_async s[0,i] <- X[block_x,i] count 4 along 1, 1 then group atom "async16"
@@ -101,6 +102,32 @@ void require_problem(const std::string& from, const std::string& to, const std::
 }
 
 }  // namespace
+
+TEST_CASE("a copy of a box is by an atom of such boxes") {
+  const std::string copy = "map h_map atom \"box\"";
+  require_problem(copy, "map h_map", "copy", "expected the atom of this copy, got none");
+  require_problem(copy, "map h_map atom \"async16\"", "copy-box", "expected neighbouring bytes");
+  require_problem(copy, "map h_map multicast 3 atom \"box\"", "copy",
+                  "copies by a thread from global to shared, and this copy is by a cluster");
+  require_problem("box 2 align", "box 3 align", "copy-box",
+                  "expected a tensor of 3 modes for \"box\", got `H` of 2");
+  require_problem("box 2 align", "box 6 align", "atom", "copies boxes of 6 modes");
+  require_problem("box (64,8)", "box (64,4)", "copy-box",
+                  "expected a box of 1024 bytes for \"box\", got 512");
+  require_problem("swizzles (128,16)", "swizzles (64,16)", "copy-box",
+                  "expected one of its swizzle widths for \"box\", got 128 bytes");
+  require_problem("align 128 pitch", "align 2048 pitch", "copy-alignment",
+                  "expected `h` aligned to 2048 bytes, got 1024");
+  require_problem("pitch 16", "pitch 256", "copy-box",
+                  "expected strides of whole 256 bytes for \"box\", got 8*N");
+  // Its bits are in the order of the tensor's memory, and all of them.
+  require_problem("(1,8192):(0,1) box", "(1,8192):(0,2) box", "atom", "copies boxes, and not from");
+  require_problem("thread global (1,8192)", "thread global (2,8192)", "atom",
+                  "is copied by one thread");
+  require_problem("\"async16\" thread", "\"async16\" cluster", "atom", "and is no box");
+  require_problem("swizzles (128,16)", "swizzles (128,16) ptx \"[$to] {$offsets}\"", "copy-box",
+                  "expected a box of pixels for \"box\", got `h_map`");
+}
 
 TEST_CASE("a kernel that is right has no problems") {
   for (const Problem& p : problems(kRight)) FAIL(p.code + ": " + p.message + " in " + p.statement);

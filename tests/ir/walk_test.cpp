@@ -59,12 +59,12 @@ TEST_CASE("every body is reached: loop, both arms, election, tile loop, epilogue
 TEST_CASE("a statement's uses: every expression and thing that it names") {
   const ExprId a{1}, b{2}, c{3}, d{4};
   const Ref to{BufferId{5}, {a}}, from{BufferId{6}, {b}};
-  Uses used = uses({Copy{to, from, TmaLoad{7, {BarrierId{8}, c}, d}}, {}});
+  Uses used = uses({Copy{to, from, TmaLoad{7, {BarrierId{8}, c}, "", d}}, {}});
   REQUIRE(used.exprs == std::vector{a, b, c, d});
   REQUIRE(used.buffers == std::vector{BufferId{5}, BufferId{6}});
   REQUIRE(used.barriers == std::vector{BarrierId{8}});
   REQUIRE(used.tensor_maps == std::vector{7});
-  used = uses({Copy{to, from, TmaLoad{7, {BarrierId{8}, c}, {}, {d, a}}}, {}});
+  used = uses({Copy{to, from, TmaLoad{7, {BarrierId{8}, c}, "", {}, {d, a}}}, {}});
   REQUIRE(used.exprs == std::vector{a, b, c, d, a});
   used = uses({Copy{to, from, RemoteStore{{}, {BarrierId{8}, c}, d}}, {}});
   REQUIRE(used.exprs == std::vector{a, b, c, d});

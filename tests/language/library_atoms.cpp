@@ -329,6 +329,75 @@ TEST_CASE("the library lists the copies that the planner chooses among, each onc
   CHECK(names(shared, registers, 80).size() == 6);
 }
 
+TEST_CASE("the library gives the copies of a box, each once") {
+  const auto names = [](int modes, int bytes, int blocks) {
+    std::vector<std::string> all;
+    for (const CopyInstruction& each : library_box_copies(modes, bytes, blocks)) {
+      CHECK(each.is_box());
+      CHECK(each.modes == modes);
+      CHECK(each.bits() == 8 * bytes);
+      CHECK(each.of_pixels() == (each.name.find("im2col") != std::string::npos));
+      CHECK((each.kind == "cluster") == (each.name.find("multicast") != std::string::npos));
+      if (each.kind == "cluster") CHECK(each.count() == blocks);
+      all.push_back(each.name.substr(0, each.name.find('(')));
+    }
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names(2, 64, 4) == Names{"sm90.tma_load", "sm90.tma_load_multicast", "sm90.tma_store"});
+  CHECK(names(4, 16, 1) == Names{"sm90.tma_load", "sm90.tma_load_multicast", "sm90.tma_load_im2col",
+                                 "sm90.tma_load_im2col_multicast", "sm90.tma_store"});
+  // No box of 8 bytes, of 6 modes, for 17 blocks.
+  CHECK(names(2, 8, 1).empty());
+  CHECK(names(6, 64, 1).empty());
+  CHECK(names(2, 64, 17) == Names{"sm90.tma_load", "sm90.tma_store"});
+}
+
+TEST_CASE("a copy of a box names what TMA needs, and other copies do not") {
+  const auto fault = [](std::vector<std::pair<std::string, Value>> changed) -> std::string {
+    const Layout bits(tuple(1, 1024), tuple(0, 1));
+    Record record{
+        "mine",
+        "mine()",
+        {{"kind", Value(std::string("thread"))},
+         {"from", Value(std::string("global"))},
+         {"to", Value(std::string("shared"))},
+         {"threads", Value(Layout(1, 0))},
+         {"source", Value(bits)},
+         {"destination", Value(bits)},
+         {"modes", Value(Tuple(2))},
+         {"instruction", Value(std::string("load [$to], [$map, {$coordinates}], [$barrier]"))}}};
+    for (auto& [name, value] : changed)
+      for (auto& [field, old] : record.fields)
+        if (field == name) old = value;
+    try {
+      copy_of(record);
+    } catch (const Refusal& refusal) {
+      return refusal.message;
+    }
+    return "";
+  };
+  const auto word = [](const char* text) { return Value(std::string(text)); };
+  using Change = std::vector<std::pair<std::string, Value>>;
+  CHECK(fault({}) == "");
+  const std::pair<Change, const char*> wrong[] = {
+      {{{"instruction", word("load [$to], [$map], [$barrier]")}}, "does not name $coordinates"},
+      {{{"instruction", word("load [$to], [$map, {$coordinates}]")}}, "does not name $barrier"},
+      {{{"instruction", word("load [$map, {$coordinates}], [$barrier]")}}, "does not name $to"},
+      {{{"instruction", word("load [$to], [$map, {$coordinates}], [$barrier], $mask")}},
+       "names $mask"},
+      {{{"kind", word("cluster")}}, "does not name $mask"},
+      {{{"modes", Value(Tuple(0))}}, "names $map"},
+      {{{"modes", Value(Tuple(0))}, {"kind", word("cluster")}}, "a cluster copies boxes"},
+      {{{"to", word("registers")}}, "between global and shared memory"},
+      {{{"from", word("shared")}, {"to", word("global")}}, "names $barrier"},
+  };
+  for (const auto& [change, message] : wrong) {
+    INFO(message << "\n" << fault(change));
+    CHECK(fault(change).find(message) != std::string::npos);
+  }
+}
+
 TEST_CASE("what is no copy, or leaves bits out, is refused") {
   const auto code = [](const std::string& name,
                        const std::vector<LibraryArgument>& with) -> std::string {

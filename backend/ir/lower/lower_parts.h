@@ -25,6 +25,7 @@ class Declared {
   const sema::Kernel& kernel;
   std::vector<Term> scalars;
   std::vector<BufferId> tensors;
+  std::vector<sema::CopyInstruction> copies;  // of the program, before the library's
 
   // `wish`, or a longer name if the script uses that one.
   std::string name(const std::string& wish) const;

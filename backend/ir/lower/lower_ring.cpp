@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "backend/plan/recognise.h"
+#include "backend/plan/sm90/tma.h"
 
 namespace lay::ir {
 
@@ -70,6 +71,17 @@ int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes&
       map.onto.push_back(index == boxes.k ? 1 : 0);
     }
   });
+}
+
+std::string box_atom(Declared& declared, int map, sema::CopySpace to, int blocks) {
+  const Kernel& kernel = declared.b.kernel;
+  const TensorMap& of = kernel.tensor_maps[static_cast<size_t>(map)];
+  plan::BoxCopy box{.to = to, .modes = static_cast<int>(of.order.size()), .blocks = blocks};
+  box.bytes = bits(kernel.buffer(of.tensor).element) / 8;
+  for (const int extent : of.box) box.bytes *= extent;
+  if (of.swizzle) box.span <<= of.swizzle->b;
+  box.pixels = !of.im2col.empty();
+  return declared.b.atom(plan::box_instruction(box, declared.copies));
 }
 
 void each_box(Builder& b, const std::array<int, 2>& slice, const std::array<int, 2>& box,

@@ -40,6 +40,10 @@ int map_of_boxes(Declared& declared, const std::string& name, const LoadedBoxes&
 int add_map(Declared& declared, const std::string& name, const LoadedBoxes& boxes,
             const std::function<void(TensorMap&)>& add_modes);
 
+// The name of the instruction that copies the boxes of a map to there, to one block or to `blocks`
+// of a cluster: the first of the program's that does, else of the library's.
+std::string box_atom(Declared& declared, int map, sema::CopySpace to, int blocks = 1);
+
 // Every box of a part of a tile, `slice` along (outer, k): where it begins in the part.
 void each_box(Builder& b, const std::array<int, 2>& slice, const std::array<int, 2>& box,
               const std::function<void(Term, Term)>& body);

@@ -163,6 +163,17 @@ void Parser::copy_atom() {
   cursor_.expect("to");
   made.to = word(text::kSpaces, "a space");
   made.destination = expr_.layouts.plain_layout();
+  if (cursor_.accept("box")) {
+    BoxForm box;
+    box.modes = cursor_.small_integer();
+    cursor_.expect("align");
+    box.alignment = cursor_.small_integer();
+    cursor_.expect("pitch");
+    box.pitch = cursor_.small_integer();
+    cursor_.expect("swizzles");
+    box.swizzle_widths = list();
+    made.box = std::move(box);
+  }
   if (cursor_.accept("ptx")) made.instruction = cursor_.string();
   kernel_.copy_atoms.push_back(std::move(made));
 }

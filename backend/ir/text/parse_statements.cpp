@@ -122,7 +122,8 @@ Copy Parser::copy() {
   if (word == "tma_store") {
     cursor_.expect("then");
     cursor_.expect("bulk_group");
-    made.how = TmaStore{tensor_map_name()};
+    const int map = tensor_map_name();
+    made.how = TmaStore{map, atom()};
   }
   if (word == "warp") {
     const CopyVector of = vector();
@@ -185,6 +186,7 @@ TmaLoad Parser::tma_load() {
   made.tensor_map = tensor_map_name();
   if (cursor_.accept("multicast")) made.multicast = expr_.expression();
   while (cursor_.accept("offset")) made.offsets.push_back(expr_.expression());
+  made.atom = atom();
   return made;
 }
 

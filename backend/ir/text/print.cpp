@@ -158,6 +158,9 @@ void Printer::copy_atom(const CopyAtom& atom) {
                      word(text::kScopes[atom.scope]) + " " + word(text::kSpaces[atom.from]) + " " +
                      atom.source.to_string() + " to " + word(text::kSpaces[atom.to]) + " " +
                      atom.destination.to_string();
+  if (const auto& box = atom.box)
+    text += " box " + std::to_string(box->modes) + " align " + std::to_string(box->alignment) +
+            " pitch " + std::to_string(box->pitch) + " swizzles " + list(box->swizzle_widths);
   if (!atom.instruction.empty()) text += " ptx " + text::quoted(atom.instruction);
   line(text);
 }
@@ -294,9 +297,11 @@ void Printer::write(const Copy& copy) {
             std::string made = mbarrier(how.completion) + map(how.tensor_map) +
                                (how.multicast ? " multicast " + expr(how.multicast) : "");
             for (const ExprId offset : how.offsets) made += " offset " + expr(offset);
-            return made;
+            return made + atom(how.atom);
           },
-          [&](const TmaStore& how) { return " then bulk_group" + map(how.tensor_map); },
+          [&](const TmaStore& how) {
+            return " then bulk_group" + map(how.tensor_map) + atom(how.atom);
+          },
           [&](const WarpCopy& how) { return vector(how.vector) + atom(how.atom); },
           [&](const RemoteStore& how) {
             return vector(how.vector) + mbarrier(how.completion) + " remote " + expr(how.block);

@@ -57,7 +57,8 @@ inline constexpr auto kBuiltins =
 inline constexpr std::array<std::string_view, std::variant_size_v<decltype(Copy::how)>> kCopies{
     "plain", "cp_async", "tma_load", "tma_store", "warp", "st_async"};
 inline constexpr auto kScopes =
-    words<CopyScope>(row(CopyScope::thread, "thread"), row(CopyScope::warp, "warp"));
+    words<CopyScope>(row(CopyScope::thread, "thread"), row(CopyScope::warp, "warp"),
+                     row(CopyScope::cluster, "cluster"));
 inline constexpr auto kMmas = words<MmaKind>(
     row(MmaKind::simt, "simt"), row(MmaKind::mma_sync, "mma_sync"), row(MmaKind::wgmma, "wgmma"));
 // The word of an operation on a barrier, by its place in Sync::Operation. A word with the kind of

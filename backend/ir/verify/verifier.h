@@ -100,6 +100,7 @@ class Verifier {
   // A write of `count` elements to memory fills whole bytes.
   void whole_bytes(const Ref& to, int count);
   void tma_box(int tensor_map, const Ref& tensor, const Ref& shared);
+  void box_atom(const TensorMap& map, const CopyAtom& atom, const Ref& shared);
   // The atom of a copy by threads of that scope between the spaces of its sides; null and a problem
   // where there is none.
   const CopyAtom* atom_of(const Copy& copy, const std::string& name, CopyScope scope);

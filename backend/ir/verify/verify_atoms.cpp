@@ -10,10 +10,17 @@ namespace {
 
 constexpr int largest_extent = 1024;         // of an instruction's tile
 constexpr std::int64_t most_bits = 1 << 20;  // of a copy
+constexpr int most_modes = 5;                // of a tensor that boxes are copied of
 
 // (thread, value) -> index, with literal numbers.
 bool is_thread_value(const Layout& layout) {
   return layout.is_known() && layout.shape.is_tuple() && layout.shape.rank() == 2;
+}
+
+// Returns true if each of the threads has all bits in order.
+bool has_all(const Layout& layout) {
+  return layout.shape[0].is_int() && layout.shape[1].is_int() && layout.stride[0].is_int() &&
+         layout.stride[0].value().is(0) && layout.stride[1].value().is(1);
 }
 
 }  // namespace
@@ -57,6 +64,20 @@ void Verifier::copy_atom(const CopyAtom& atom) {
   const auto wrong = [&](const std::string& what) {
     problem("atom", "\"" + atom.name + "\" " + what);
   };
+  if (atom.scope == CopyScope::cluster && !atom.box)
+    return wrong("is copied by a cluster, and is no box");
+  if (atom.box && (is_thread_value(atom.source) && is_thread_value(atom.destination))) {
+    // A box is a row of bits, as memory has them, and each block of a cluster gets it.
+    if (atom.box->modes < 1 || atom.box->modes > most_modes)
+      return wrong("copies boxes of " + std::to_string(atom.box->modes) + " modes");
+    if (!has_all(atom.source) || !has_all(atom.destination) ||
+        !(atom.source.shape[1] == atom.destination.shape[1]))
+      return wrong("copies boxes, and not from " + atom.source.to_string() + " to " +
+                   atom.destination.to_string());
+    if (atom.scope != CopyScope::cluster && !size(atom.source.shape[0]).is(1))
+      return wrong("is copied by one thread, and " + atom.source.to_string() + " has others");
+    return;
+  }
   const std::int64_t threads = atom.scope == CopyScope::warp ? 32 : 1;
   std::int64_t bits = 0;
   for (const Layout* side : {&atom.source, &atom.destination}) {

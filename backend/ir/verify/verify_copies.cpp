@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kVectorBytes = 16;
 constexpr int kVectorElements = 32;
+constexpr int tma_bytes = 16;  // of which a box is a multiple, and the width of no swizzle
 
 bool is_memory(Space space) {
   return space != Space::registers;
@@ -205,7 +206,9 @@ void Verifier::check(const Copy& copy, const AsyncCopy& how) {
   }
   const CopyAtom* atom = atom_of(copy, how.atom, CopyScope::thread);
   const std::int64_t moved = std::int64_t{how.vector.count} * bits(buffer_of(copy.dst).element);
-  if (atom && !size(atom->source).is(moved)) {
+  if (atom && atom->box) {
+    problem("copy", "\"" + atom->name + "\" copies boxes of a tensor, and cp_async vectors");
+  } else if (atom && !size(atom->source).is(moved)) {
     problem("copy-length", "expected " + std::to_string(size(atom->source).value() / 8) +
                                " bytes for \"" + atom->name + "\", got " +
                                std::to_string(moved / 8));
@@ -213,9 +216,48 @@ void Verifier::check(const Copy& copy, const AsyncCopy& how) {
   vector_sides(copy, how.vector);
 }
 
-// The box of a TMA copy: in a buffer of shared memory whose modes it runs along, each once, and
-// whose address TMA can write: a multiple of 128 bytes, of 1024 with a swizzle, so that the
-// swizzle, which permutes address bits, begins at the buffer's first element.
+// The atom copies the box: as many modes and bytes, pixels or not, by a swizzle and with strides
+// that it takes.
+void Verifier::box_atom(const TensorMap& map, const CopyAtom& atom, const Ref& shared) {
+  const auto wrong = [&](const std::string& expected, const std::string& got) {
+    problem("copy-box", "expected " + expected + " for \"" + atom.name + "\", got " + got);
+  };
+  if (!atom.box) return wrong("neighbouring bytes", "a box of " + quoted_name(map.name));
+  const Buffer& tensor = kernel_.buffer(map.tensor);
+  const auto modes = static_cast<int>(map.order.size());
+  if (atom.box->modes != modes)
+    wrong("a tensor of " + std::to_string(atom.box->modes) + " modes",
+          quoted_name(tensor.name) + " of " + std::to_string(modes));
+  std::int64_t moved = bits(tensor.element);
+  for (const int extent : map.box) moved *= extent;
+  if (!size(atom.source.shape[1]).is(moved))
+    wrong("a box of " + std::to_string(size(atom.source.shape[1]).value() / 8) + " bytes",
+          std::to_string(moved / 8));
+  if (moved % (8 * tma_bytes) != 0)
+    wrong("whole " + std::to_string(tma_bytes) + " bytes", std::to_string(moved / 8));
+  const bool pixels = atom.instruction.find("$offsets") != std::string::npos;
+  if (!atom.instruction.empty() && pixels != !map.im2col.empty())
+    wrong(pixels ? "a box of pixels" : "a box without im2col", quoted_name(map.name));
+  const int width = map.swizzle ? std::max(tma_bytes, swizzle_span(*map.swizzle)) : tma_bytes;
+  const auto& widths = atom.box->swizzle_widths;
+  if (std::ranges::find(widths, width) == widths.end())
+    wrong("one of its swizzle widths", std::to_string(width) + " bytes");
+  if (buffer_of(shared).alignment < atom.box->alignment)
+    problem("copy-alignment", "expected " + quoted_name(buffer_of(shared).name) + " aligned to " +
+                                  std::to_string(atom.box->alignment) + " bytes, got " +
+                                  std::to_string(buffer_of(shared).alignment));
+  const Layout* layout = inner_layout(tensor.layout);
+  const int pitch = atom.box->pitch * 8 / bits(tensor.element);
+  for (std::size_t i = 1; pitch > 1 && layout && i < map.order.size(); ++i) {
+    const Tuple stride = layout->stride[map.order[i]];
+    if (stride.is_int() && !alignment_.divides(stride.value(), pitch))
+      wrong("strides of whole " + std::to_string(atom.box->pitch) + " bytes", stride.to_string());
+  }
+}
+
+// The box of a TMA copy: in a buffer of shared memory whose modes it runs along, each once. A
+// swizzle, which permutes address bits, begins at the buffer's first element, at a multiple of 1024
+// bytes.
 void Verifier::tma_box(int tensor_map, const Ref& tensor, const Ref& shared) {
   const TensorMap& map = kernel_.tensor_maps[static_cast<size_t>(tensor_map)];
   if (tensor.buffer != map.tensor) {
@@ -235,8 +277,8 @@ void Verifier::tma_box(int tensor_map, const Ref& tensor, const Ref& shared) {
                                 (there ? " twice" : ", which has none"));
     }
   }
-  const int required = map.swizzle ? 1024 : 128;
-  if (buffer_of(shared).alignment < required) {
+  constexpr int required = 1024;
+  if (map.swizzle && buffer_of(shared).alignment < required) {
     problem("copy-alignment", "expected " + quoted_name(buffer_of(shared).name) + " aligned to " +
                                   std::to_string(required) + " bytes, got " +
                                   std::to_string(buffer_of(shared).alignment));
@@ -252,6 +294,8 @@ void Verifier::check(const Copy& copy, const TmaLoad& how) {
     problem("copy", "expected " + std::to_string(map.im2col.size()) + " offsets for " +
                         quoted_name(map.name) + ", got " + std::to_string(how.offsets.size()));
   for (const ExprId offset : how.offsets) use_integer(offset, "an offset");
+  const CopyScope scope = how.multicast ? CopyScope::cluster : CopyScope::thread;
+  if (const CopyAtom* atom = atom_of(copy, how.atom, scope)) box_atom(map, *atom, copy.dst);
 }
 
 void Verifier::check(const Copy& copy, const TmaStore& how) {
@@ -259,6 +303,8 @@ void Verifier::check(const Copy& copy, const TmaStore& how) {
   const TensorMap& map = kernel_.tensor_maps[static_cast<size_t>(how.tensor_map)];
   if (!map.im2col.empty())
     problem("copy", quoted_name(map.name) + " has im2col, by which nothing is stored here");
+  if (const CopyAtom* atom = atom_of(copy, how.atom, CopyScope::thread))
+    box_atom(map, *atom, copy.src);
 }
 
 // Each lane has whole elements in registers, and names rows of whole elements in shared memory.

@@ -82,6 +82,14 @@ std::optional<Layout> through(const std::vector<Coordinate>& points, int first) 
 
 }  // namespace
 
+std::vector<sema::CopyInstruction> warp_copies(std::span<const sema::CopyInstruction> chosen,
+                                               sema::CopySpace from, sema::CopySpace to) {
+  std::vector<sema::CopyInstruction> found;
+  for (const sema::CopyInstruction& each : chosen)
+    if (each.kind == "warp" && each.from == from && each.to == to) found.push_back(each);
+  return found;
+}
+
 std::optional<LaneRows> lane_rows(const sema::CopyInstruction& copy, const Layout& held, int run,
                                   int element_bits) {
   // Copies are told apart by the number of values before anything is listed: m16n8k16 has 8 values

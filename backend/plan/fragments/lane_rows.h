@@ -3,11 +3,17 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "frontend/algebra/layouts/layout.h"
 #include "frontend/sema/kernel/copy_instruction.h"
 
 namespace lay::plan {
+
+// Those of `chosen` that a warp executes from one space to another.
+std::vector<sema::CopyInstruction> warp_copies(std::span<const sema::CopyInstruction> chosen,
+                                               sema::CopySpace from, sema::CopySpace to);
 
 struct LaneRows {
   Layout lanes;    // lane that names a row -> where it lies in the tile: basis strides

@@ -193,6 +193,7 @@ class Reader {
     if (warpgroups.registers[1] > 0) gemm_.registers = warpgroups.registers;
     gemm_.sms = warpgroups.sms;
     gemm_.alternate_k = parts_.sums->alternates;
+    gemm_.copies = product_.copies;
   }
 
   // `factor` is what the product multiplies: the load, or casts of it.
@@ -217,7 +218,7 @@ class Reader {
             : bare_index(kernel_, at[static_cast<std::size_t>(made.order.front())]) == gemm_.k;
     // A program that is verified has boxes that the cluster's blocks share evenly.
     made.slice = slice_of(gemm_, made, side).value_or(made.box);
-    if (way.read) made.fragment = fragment_of_operand(gemm_.mma, made);
+    if (way.read) made.fragment = fragment_of_operand(gemm_, made);
     return made;
   }
 
@@ -307,7 +308,8 @@ class Reader {
 
   void complete(StagedTensor& staged, const StagedStore& store, const Layout& atom,
                 bool stored) const {
-    choose_values(staged, store, atom, kernel_.tensor(staged.tensor).element_bytes(), stored);
+    choose_values(staged, store, atom, kernel_.tensor(staged.tensor).element_bytes(), stored,
+                  gemm_.copies);
   }
 
   const tile::Program& product_;
@@ -333,6 +335,7 @@ tile::Program bind_sm90(const sema::KernelPtr& kernel, const Sm90Gemm& gemm) {
   how.interval = gemm.promotion_interval;
   how.sets = gemm.accumulator_sets;
   how.alternates = gemm.alternate_k;
+  how.copies = gemm.copies;
   how.operands = on_axes(exchanged, operand_of(gemm, gemm.a), operand_of(gemm, gemm.b));
   for (const FurtherGemm& each : gemm.further) how.further.push_back(operand_of(gemm, each.b));
   add_outputs(*kernel, gemm, how);

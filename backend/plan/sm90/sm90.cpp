@@ -244,7 +244,7 @@ bool Shaper::choose_operand(TmaOperand& operand, int axis, sema::NodeId load, se
                          at_.kernel.indices[static_cast<std::size_t>(operand.outer)].name);
   }
   // wgmma reads B from shared memory always, A from there or from registers.
-  if (axis == 0 && !gemm_.mma.a_shared) operand.fragment = fragment_of_operand(gemm_.mma, operand);
+  if (axis == 0 && !gemm_.mma.a_shared) operand.fragment = fragment_of_operand(gemm_, operand);
   return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b) &&
          choose_slice(operand, axis);
 }

@@ -1,5 +1,6 @@
 #include "backend/plan/sm90/sm90_parts.h"
 
+#include "backend/plan/fragments/lane_rows.h"
 #include "backend/plan/mask.h"
 #include "backend/plan/sm90/sm90_store.h"
 
@@ -57,10 +58,15 @@ std::optional<Mask> mask_of_tiles(const sema::Kernel& kernel, const Sm90Gemm& ge
   return mask_of(kernel, gemm.contraction);
 }
 
-Fragment fragment_of_operand(const sema::Atom& atom, const TmaOperand& operand) {
-  Fragment made = fragment_from(
-      atom.a, {atom.shape[0], atom.shape[2]}, operand.along_k, operand.element_bits,
-      sema::library_copies(sema::CopySpace::shared, sema::CopySpace::registers, sm90_capability));
+Fragment fragment_of_operand(const Sm90Gemm& gemm, const TmaOperand& operand) {
+  using enum sema::CopySpace;
+  const sema::Atom& atom = gemm.mma;
+  const auto by = [&](std::span<const sema::CopyInstruction> copies) {
+    return fragment_from(atom.a, {atom.shape[0], atom.shape[2]}, operand.along_k,
+                         operand.element_bits, copies);
+  };
+  Fragment made = by(warp_copies(gemm.copies, shared, registers));
+  if (!made.copy) made = by(sema::library_copies(shared, registers, sm90_capability));
   if (operand.converted) read_together(made, operand.element_bits);
   return made;
 }

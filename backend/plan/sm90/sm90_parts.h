@@ -31,6 +31,6 @@ std::optional<Mask> mask_of_tiles(const sema::Kernel& kernel, const Sm90Gemm& ge
 
 // How threads bring an operand's elements from shared memory to the atom, where that reads it from
 // registers.
-Fragment fragment_of_operand(const sema::Atom& atom, const TmaOperand& operand);
+Fragment fragment_of_operand(const Sm90Gemm& gemm, const TmaOperand& operand);
 
 }  // namespace lay::plan

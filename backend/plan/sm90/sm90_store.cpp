@@ -78,6 +78,7 @@ bool choose_copies(StagedTensor& staged, const Layout& atom,
   const int run = staged.along_n ? 1 : 0;
   const Layout lanes = composition(facts, atom[0], Layout(lanes_of_warp, 1));
   std::vector<std::pair<int, LaneRows>> rows;  // of the copies: values of a lane
+  staged.copies.clear();
   for (const sema::CopyInstruction& copy : known) {
     const int held = static_cast<int>(copy.bits()) / lanes_of_warp / bits;
     if (held == 0 || held > size(atom[1]).value()) continue;
@@ -325,14 +326,15 @@ void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
 }  // namespace
 
 bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
-                   bool stored) {
+                   bool stored, const std::vector<sema::CopyInstruction>& copies) {
   using enum sema::CopySpace;
   Facts facts;  // the layouts are of literals
-  if (staged.matrices)
-    return choose_copies(staged, atom,
-                         stored ? sema::library_copies(registers, shared, sm90_capability)
-                                : sema::library_copies(shared, registers, sm90_capability),
-                         facts);
+  if (staged.matrices) {
+    const sema::CopySpace from = stored ? registers : shared, to = stored ? shared : registers;
+    // A set of copies has one number of columns each, so that those of the library stay apart.
+    return choose_copies(staged, atom, warp_copies(copies, from, to), facts) ||
+           choose_copies(staged, atom, sema::library_copies(from, to, sm90_capability), facts);
+  }
   if (!in_passes(atom, store.width)) return false;
   staged.lanes = atom[0];
   staged.held = composition(facts, atom[1], Layout(store.width * rows_of_atom / warpgroup, 1));
@@ -492,7 +494,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
       staged.tma = false;
     if (!staged.tma) staged.order.clear();
     choose_rows(staged, store, element);
-    if (!choose_values(staged, store, atom, element, stored)) return false;
+    if (!choose_values(staged, store, atom, element, stored, gemm.copies)) return false;
     if (staged.tma) {
       add(needed, route.tma);
       return true;

@@ -36,10 +36,12 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
                                         int widest = 128);
 
 // Chooses which thread has which values of a tensor, whose rows in shared memory are known, for
-// consumers that hold atoms of that layout; `stored`: from registers to there. Returns false where
-// these are no matrices, or no passes.
+// consumers that hold atoms of that layout; `stored`: from registers to there. Elements of 16 bits
+// go by those of `copies` that can, or else by the library's. Returns false where these are no
+// matrices, or no passes.
 bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom,
-                   int element_bytes, bool stored);
+                   int element_bytes, bool stored,
+                   const std::vector<sema::CopyInstruction>& copies);
 
 // Returns true if each warp of a consumer has its own rows travel.
 bool stores_by_warps(const StagedStore& store, const Sm90Gemm& gemm);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
+#include <string>
 
 #include "frontend/algebra/layouts/operations.h"
 
@@ -48,6 +50,27 @@ std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::Tens
   }
   add(conditions, {{}, {{id, tma_bytes}}});
   return order;
+}
+
+bool copies_box(const sema::CopyInstruction& copy, const BoxCopy& box) {
+  const bool by_scope = box.blocks == 1 ? copy.kind == "thread"
+                                        : copy.kind == "cluster" && copy.count() == box.blocks;
+  return by_scope && copy.is_box() && copy.to == box.to && copy.modes == box.modes &&
+         copy.since <= sm90_capability && copy.of_pixels() == box.pixels &&
+         copy.bits() == 8 * std::int64_t{box.bytes} &&
+         std::ranges::find(copy.swizzle_widths, box.span) != copy.swizzle_widths.end();
+}
+
+sema::CopyInstruction box_instruction(const BoxCopy& box,
+                                      std::span<const sema::CopyInstruction> chosen) {
+  const auto copies = [&](const sema::CopyInstruction& copy) { return copies_box(copy, box); };
+  if (const auto found = std::ranges::find_if(chosen, copies); found != chosen.end()) return *found;
+  const auto known = sema::library_box_copies(box.modes, box.bytes, box.blocks);
+  const auto found = std::ranges::find_if(known, copies);
+  if (found == known.end())
+    throw std::logic_error("internal: no copy of a box of " + std::to_string(box.bytes) +
+                           " bytes of a tensor of " + std::to_string(box.modes) + " modes");
+  return *found;
 }
 
 Swizzle span_swizzle(int span, int element_bits) {

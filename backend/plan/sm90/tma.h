@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backend/plan/copies.h"
 #include "backend/plan/sm90/sm90_gemm.h"
+#include "frontend/sema/kernel/copy_instruction.h"
 
 namespace lay::plan {
 
@@ -15,6 +17,22 @@ namespace lay::plan {
 // cuTensorMapEncodeTiled).
 std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::TensorId tensor,
                                           Facts& facts, Conditions& conditions);
+
+// A box of a tensor on its way between global and shared memory.
+struct BoxCopy {
+  sema::CopySpace to = sema::CopySpace::shared;
+  int modes = 0;        // of the tensor
+  int bytes = 0;        // a multiple of 16
+  int span = 16;        // bytes: the swizzle width of its rows; 16: as they are
+  int blocks = 1;       // of a cluster that get it
+  bool pixels = false;  // in im2col mode
+};
+
+bool copies_box(const sema::CopyInstruction& copy, const BoxCopy& box);
+
+// The instruction that copies a box: the first of `chosen` that does, else of the library's.
+sema::CopyInstruction box_instruction(const BoxCopy& box,
+                                      std::span<const sema::CopyInstruction> chosen);
 
 // The swizzle of rows of `span` bytes (32, 64 or 128), over elements of that many bits: Sw<3,4,3>
 // over bytes for 128.

@@ -65,6 +65,7 @@ class ProductMaker {
       made_.grid = how_->grid;
       made_.warpgroups = how_->warpgroups;
       made_.blocks_per_sm = how_->blocks_per_sm;
+      made_.copies = how_->copies;
     }
     const AxisId k = summed_axis_of(made_);
     Block step;

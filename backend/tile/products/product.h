@@ -164,7 +164,8 @@ struct BoundProduct {
   std::array<BoundOperand, 2> operands;
   std::vector<BoundOperand> further;  // the B of each further product
   std::vector<BoundInput> inputs;
-  std::vector<BoundOutput> outputs;  // by assignment
+  std::vector<BoundOutput> outputs;           // by assignment
+  std::vector<sema::CopyInstruction> copies;  // that stand before the library's
 };
 
 // Law: the product can be formed.

@@ -38,6 +38,7 @@ class Parser {
     if (cursor_.accept("blocks_per_sm")) program_.blocks_per_sm = cursor_.small_integer();
     if (cursor_.accept("blocks")) grid();
     if (cursor_.accept("warpgroups")) warpgroups();
+    if (cursor_.accept("copies")) copies();
     while (cursor_.accept("tile")) tile();
     const ValueText values(program_);
     for (const sema::NodeId id : values.written()) same(value_line(program_, values, id));
@@ -124,6 +125,10 @@ class Parser {
     if (cursor_.accept("by")) made.tile = cursor_.small_integer();
     if (cursor_.accept("in")) made.segments = segments();
     program_.axes.push_back(std::move(made));
+  }
+
+  void copies() {
+    program_.copies = list([&] { return instruction(copies_, sema::library_copy); });
   }
 
   Segments segments() {

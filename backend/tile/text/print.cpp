@@ -59,6 +59,12 @@ std::string threads_text(const Program& program) {
     text += "  warpgroups " + std::to_string(groups->consumers) + " registers " +
             list({groups->registers[0], groups->registers[1]}) +
             (groups->sms > 0 ? " sms " + std::to_string(groups->sms) : "") + "\n";
+  if (!program.copies.empty()) {
+    std::string names;
+    for (const sema::CopyInstruction& each : program.copies)
+      names += (names.empty() ? "\"" : ",\"") + each.name + "\"";
+    text += "  copies (" + names + ")\n";
+  }
   return text;
 }
 

@@ -18,8 +18,9 @@ namespace lay::sema {
 // Where a side of a copy lies; any: wherever a thread can load or store.
 enum class CopySpace { any, global, shared, registers };
 
-// The template names registers or addresses: $to, $from; the bytes that are read, $bytes; and of
-// TMA $map, $coordinates, $barrier and $mask.
+// The template names registers or addresses: $to, $from; the bytes that are read, $bytes; and of a
+// copy of a box the tensor's descriptor $map, the box's first element $coordinates, the mbarrier
+// that is told of the bytes $barrier, a cluster's blocks $mask and, in im2col mode, $offsets.
 struct CopyInstruction {
   // As Lay reads it back: sm75.ldmatrix(n = 4)
   std::string name;
@@ -33,6 +34,7 @@ struct CopyInstruction {
   // The least compute capability that has it, times ten; 0: every one.
   int since = 0;
   int alignment = 0;  // bytes: of an address
+  int modes = 0;      // of a tensor, boxes of which are copied; 0: neighbouring bytes
   // Bytes of which the strides of a tensor in global memory are multiples; 0: any.
   int pitch = 0;
   // The swizzle widths, in bytes, in which it can write or read shared memory.
@@ -43,6 +45,8 @@ struct CopyInstruction {
 
   int count() const;          // threads
   std::int64_t bits() const;  // that are copied
+  bool is_box() const { return modes > 0; }
+  bool of_pixels() const;  // of a box in im2col mode
 };
 
 // The record's fields, proved: both sides hold every bit exactly once, again only along modes of
@@ -61,5 +65,10 @@ const std::vector<CopyInstruction>& library_copies();
 
 // Those that a machine has, from one space to another, in the same order.
 std::vector<CopyInstruction> library_copies(CopySpace from, CopySpace to, int capability);
+
+// The copies of a box of `bytes` bytes of a tensor of that many modes, to one block or to `blocks`
+// of a cluster: what the files of stdlib/atoms give for box_instructions(modes, bytes, blocks),
+// without those that there are not; in the same order. bytes, blocks and modes are at least 1.
+std::vector<CopyInstruction> library_box_copies(int modes, int bytes, int blocks);
 
 }  // namespace lay::sema

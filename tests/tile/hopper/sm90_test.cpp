@@ -249,6 +249,14 @@ TEST_CASE("each rule of products on Hopper's tensor cores is broken once") {
        }},
       {"access", "`staged_Y` has no 1 elements side by side", "threads",
        [](Program& p) { named(p, "staged_Y").threads->along = 0; }},
+      {"copies", "cp_async(bytes = 16) copies neither boxes nor rows of a warp", "threads",
+       [](Program& p) {
+         p.copies = {sema::library_copy("atoms.sm80", "cp_async", {{"bytes", 16}})};
+       }},
+      {"name", "two copies have the name", "threads",
+       [](Program& p) {
+         p.copies.assign(2, sema::library_copy("atoms.sm90", "stmatrix", {{"n", 2}}));
+       }},
   };
   for (const auto& row : rows) {
     Program program = hopper_program(row.kernel);

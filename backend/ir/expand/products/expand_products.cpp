@@ -266,7 +266,10 @@ void ProductExpander::load(const Operand& operand, const Tile& tile, Term outer,
     }
     b_.copy({operand.stages, {row, column, b_.slot(operand.load_ring)}},
             {operand.global, std::move(from)},
-            TmaLoad{operand.map, {operand.filled, b_.slot(operand.load_ring)}, {}});
+            TmaLoad{operand.map,
+                    {operand.filled, b_.slot(operand.load_ring)},
+                    box_atom(declared_, operand.map, sema::CopySpace::shared),
+                    {}});
   });
 }
 

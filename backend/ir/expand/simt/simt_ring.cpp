@@ -81,7 +81,10 @@ void SimtExpander::copy_boxes(const std::vector<Term>& tile, Term k_first) {
                    operand->name + ": global -> shared");
     const Ref to{operand->shared, {number(0), number(0), b_.slot(load_)}};
     b_.copy(to, operand_at(*operand, tile[axis] * gemm_.tile[axis], k_first),
-            TmaLoad{operand->map, {filled_, b_.slot(load_)}, {}});
+            TmaLoad{operand->map,
+                    {filled_, b_.slot(load_)},
+                    box_atom(declared_, operand->map, sema::CopySpace::shared),
+                    {}});
   }
 }
 

@@ -432,7 +432,10 @@ void Sm90Expander::load(Operand& operand, const Tile& tile, Term k, Digits* digi
   each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
     const Term row = outer_first + outer, column = k_first + along_k;
     const Ref to{operand.stages, {row, column, b_.slot(load_)}};
-    TmaLoad how{operand.map, {filled_, b_.slot(load_)}, {}};
+    TmaLoad how{operand.map,
+                {filled_, b_.slot(load_)},
+                box_atom(declared_, operand.map, sema::CopySpace::shared, multicast_size),
+                {}};
     Ref from{operand.global, {}};
     if (plan.view) {
       // Rows of a further box have digits of their own.

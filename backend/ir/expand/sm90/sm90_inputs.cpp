@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "backend/ir/expand/sm90/sm90_expander.h"
+#include "backend/ir/lower/lower_ring.h"
 #include "backend/ir/lower/source_operand.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/sm90/sm90_store.h"
@@ -153,7 +154,10 @@ void Sm90Expander::load_input_boxes(const Input& input, const Tile& tile, const 
   each_box_of_pass(input, tile, at, [&](Term row, std::vector<ExprId> element) {
     const Ref to{input.shared, {row, number(0), b_.slot(input_ring_), consumer_}};
     b_.copy(to, {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)},
-            TmaLoad{map, {arrived_, arrived_slot(input_ring_)}, {}});
+            TmaLoad{map,
+                    {arrived_, arrived_slot(input_ring_)},
+                    box_atom(declared_, map, sema::CopySpace::shared),
+                    {}});
   });
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "backend/ir/expand/sm90/sm90_expander.h"
+#include "backend/ir/lower/lower_ring.h"
 #include "backend/plan/axes.h"
 #include "backend/plan/sm90/tma.h"
 
@@ -404,10 +405,11 @@ void Sm90Expander::each_box_of_pass(
 
 void Sm90Expander::store_boxes(const Staged& staged, const Tile& tile, const Pass& at,
                                Term buffer) {
+  const int map = at.width == gemm_.store->width ? staged.map : staged.rest_map;
   each_box_of_pass(staged, tile, at, [&](Term row, std::vector<ExprId> element) {
     b_.copy({declared_.tensors[static_cast<size_t>(staged.plan->tensor)], std::move(element)},
             {staged.shared, {row, number(0), buffer, consumer_}},
-            TmaStore{at.width == gemm_.store->width ? staged.map : staged.rest_map});
+            TmaStore{map, box_atom(declared_, map, sema::CopySpace::global)});
   });
 }
 
