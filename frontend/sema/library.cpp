@@ -115,12 +115,9 @@ std::optional<Policy> policy_of(const Record& row) {
 
 namespace {
 
-// The record that a call gives, turned into data and proved by `made_of` the first time that it is
-// asked for.
-template <class Instruction>
-Instruction instruction_of(const std::string& library, const std::string& name,
-                           const std::vector<LibraryArgument>& arguments,
-                           Instruction (*made_of)(const Record&)) {
+// "sm90.wgmma(n = 256, ab = bf16, acc = f32)"
+std::string call_text(const std::string& library, const std::string& name,
+                      const std::vector<LibraryArgument>& arguments) {
   std::string call = library.substr(library.rfind('.') + 1) + "." + name + "(";
   for (const auto& [parameter, value] : arguments) {
     if (call.back() != '(') call += ", ";
@@ -130,16 +127,33 @@ Instruction instruction_of(const std::string& library, const std::string& name,
                                   [](const std::string& word) { return quoted(word); }},
                        value);
   }
+  return call + ")";
+}
+
+RecordPtr record_of(const std::string& library, const std::string& call) {
+  const Value value = ask(library, call);
+  const auto* record = value.as<RecordPtr>();
+  if (!record) throw refusal("not-an-atom", call + " is " + kind_name(value));
+  return *record;
+}
+
+// The record that a call gives, turned into data and proved by `made_of` the first time that it is
+// asked for.
+template <class Instruction>
+Instruction instruction_of(const std::string& library, const std::string& name,
+                           const std::vector<LibraryArgument>& arguments,
+                           Instruction (*made_of)(const Record&)) {
   static Memo<std::string, Instruction> instructions;
-  return instructions(call, [&] {
-    const Value value = ask(library, call + ")");
-    const auto* record = value.as<RecordPtr>();
-    if (!record) throw refusal("not-an-atom", call + ") is " + kind_name(value));
-    return made_of(**record);
-  });
+  const std::string call = call_text(library, name, arguments);
+  return instructions(call, [&] { return made_of(*record_of(library, call)); });
 }
 
 }  // namespace
+
+RecordPtr library_record(const std::string& library, const std::string& name,
+                         const std::vector<LibraryArgument>& arguments) {
+  return record_of(library, call_text(library, name, arguments));
+}
 
 Atom library_atom(const std::string& library, const std::string& name,
                   const std::vector<LibraryArgument>& arguments) {

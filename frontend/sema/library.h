@@ -31,6 +31,11 @@ using LibraryArgument =
 Atom library_atom(const std::string& library, const std::string& name,
                   const std::vector<LibraryArgument>& arguments);
 
+// The record `name` of a library with these parameters. Refusal "not-an-atom" where it is none, and
+// what else its evaluation refuses.
+RecordPtr library_record(const std::string& library, const std::string& name,
+                         const std::vector<LibraryArgument>& arguments);
+
 // Adds a library under this name from now on, in place of the one before: a file of the user's,
 // read from `path`, which messages name. Its refusals are known when it is asked.
 void add_library(const std::string& name, const std::string& path, const std::string& text);

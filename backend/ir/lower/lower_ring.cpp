@@ -1,7 +1,5 @@
 #include "backend/ir/lower/lower_ring.h"
 
-#include <bit>
-
 #include "backend/plan/recognise.h"
 #include "backend/plan/sm90/tma.h"
 
@@ -50,10 +48,8 @@ int add_map(Declared& declared, const std::string& name, const LoadedBoxes& boxe
                 {},
                 {}};
   add_modes(map);
-  // Rows of 128, 64 or 32 bytes of 16-byte pieces: Sw<3,4,3>, Sw<2,4,3> or Sw<1,4,3> on byte
-  // offsets.
-  if (boxes.span > 16)
-    map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(boxes.span / 16)), 4, 3);
+  constexpr int as_it_lies = 16;
+  if (boxes.span > as_it_lies) map.swizzle = plan::address_swizzle(boxes.span);
   auto& maps = declared.b.kernel.tensor_maps;
   maps.push_back(std::move(map));
   return static_cast<int>(maps.size()) - 1;

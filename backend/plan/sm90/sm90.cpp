@@ -120,7 +120,8 @@ bool Shaper::choose_slice(TmaOperand& operand, int axis) {
 // The layout that was asked for is one that TMA writes and the atom reads.
 bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<AnyLayout>& asked) {
   const int outer = gemm_.tile[static_cast<std::size_t>(axis)], k = gemm_.tile[2];
-  const int element = bits(at_.kernel.loaded(operand.load).element);
+  const ElementType type = at_.kernel.loaded(operand.load).element;
+  const int element = bits(type);
   // The span divides the row of the tile, and the atom's part of it where that is what runs. An
   // atom that reads all of the tile's outer index may leave the end of its last row alone: 136
   // columns are three rows of 64.
@@ -129,21 +130,25 @@ bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<An
   const int run = (operand.along_k ? k : atom) * element / 8;
   std::vector<int> spans;
   // In the order of the atom's record: the first that fits is the default.
+  // Boxes of TMA write them.
+  const std::vector<int>& widths = box_widths();
   for (const int span : gemm_.mma.swizzle_widths) {
-    if (span >= 32 && (leaves_end || run % span == 0)) spans.push_back(span);
+    const bool writable = std::ranges::find(widths, span) != widths.end();
+    if (writable && (leaves_end || run % span == 0)) spans.push_back(span);
   }
   // Roles, as with_operand_roles left them; messages point at the entry that the user wrote.
   const std::string name = axis == 0 ? "A" : "B";
   if (spans.empty()) {
     return at_.wrong("schedule-smem", "tile",
                      "rows of " + std::to_string(run) + " bytes of " + name +
-                         " are no multiple of 32 bytes, the narrowest swizzle");
+                         " are no multiple of " + std::to_string(widths.back()) +
+                         " bytes, the narrowest swizzle");
   }
   const auto take = [&](int span) {
     const int row = 8 * span / element;
     operand.span = span;
     operand.extent = operand.along_k ? outer : (outer + row - 1) / row * row;
-    operand.shared = operand_layout(operand.extent, k, operand.along_k, span, element);
+    operand.shared = operand_layout(operand.extent, k, operand.along_k, span, type);
   };
   if (asked) {
     for (const int span : spans) {
@@ -265,7 +270,7 @@ int Shaper::stages_beside(const std::optional<StagedStore>& store) const {
 // narrower spans where that makes room for the stages that were asked for or, beside several of
 // them, for enough; else from and to the registers.
 void Shaper::choose_stores() {
-  constexpr int widest = 128, narrowest = 32, enough = 4, least = 2;  // bytes; stages
+  constexpr int enough = 4, least = 2;  // stages
   const Layout atom = fragment_of(gemm_.mma.c, {gemm_.mma.shape[0], gemm_.mma.shape[1]});
   std::vector<sema::NodeId> loads = full_loads(at_.kernel, gemm_);
   // Each round fits the outputs and the inputs that are left; the last round has outputs alone.
@@ -279,7 +284,8 @@ void Shaper::choose_stores() {
     std::optional<StagedStore> chosen;
     Conditions needed;
     int most = 0;
-    for (int span = widest; span >= narrowest && most < std::max(1, wanted); span /= 2) {
+    for (const int span : box_widths()) {
+      if (most >= std::max(1, wanted)) break;
       Conditions known = at_.conditions;
       const auto store =
           staged_store(at_.kernel, gemm_, atom, loads, at_.width, at_.facts, known, span);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <stdexcept>
 #include <utility>
 
@@ -20,8 +19,7 @@ namespace lay::plan {
 
 namespace {
 
-constexpr int warpgroup = 128, lanes_of_warp = 32, consumer_warps = 4, widest_span = 128,
-              narrowest_span = 32, columns_of_step = 8;
+constexpr int warpgroup = 128, lanes_of_warp = 32, consumer_warps = 4, columns_of_step = 8;
 
 // Columns of a tensor that shared memory has room for each time.
 int shared_columns(const StagedTensor& store) {
@@ -307,20 +305,21 @@ void choose_widths(StagedStore& store, const Sm90Gemm& gemm,
 }
 
 // In what rows of shared memory.
-void choose_rows(StagedTensor& staged, const StagedStore& store, int element) {
-  const int row = element * store.width;
-  constexpr int together = 2 * columns_of_step;  // columns of the rows that lanes name
+void choose_rows(StagedTensor& staged, const StagedStore& store, ElementType type) {
+  const int element = bits(type) / 8, row = element * store.width;
+  const std::vector<int>& widths = box_widths();  // widest first
+  constexpr int together = 2 * columns_of_step;   // columns of the rows that lanes name
   // Along m a row of shared memory is a column of the tile: 64 elements, at most one swizzle width.
-  staged.span = std::min(widest_span, rows_of_atom * element);
+  staged.span = std::min(widths.front(), rows_of_atom * element);
   int held = (store.width + together - 1) / together * together;
   if (staged.along_n) {
-    staged.span =
-        // Along n the row is the subtile's, rounded up to a swizzle width: 40 columns of bf16 are
-        // 80 bytes, in rows of 128.
-        std::max(narrowest_span, static_cast<int>(std::bit_ceil(static_cast<unsigned>(row))));
+    // Along n the row is the subtile's, rounded up to a swizzle width: 40 columns of bf16 are 80
+    // bytes, in rows of 128.
+    for (const int width : widths)
+      if (width >= row) staged.span = width;
     held = staged.span / element;
   }
-  staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, 8 * element);
+  staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, type);
 }
 
 }  // namespace
@@ -493,7 +492,7 @@ std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Ge
         (store.width * element % tma_row != 0 || store.rest * element % tma_row != 0))
       staged.tma = false;
     if (!staged.tma) staged.order.clear();
-    choose_rows(staged, store, element);
+    choose_rows(staged, store, tensor.element);
     if (!choose_values(staged, store, atom, element, stored, gemm.copies)) return false;
     if (staged.tma) {
       add(needed, route.tma);

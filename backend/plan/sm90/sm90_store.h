@@ -33,7 +33,7 @@ std::vector<sema::NodeId> full_loads(const sema::Kernel& kernel, const Sm90Gemm&
 std::optional<StagedStore> staged_store(const sema::Kernel& kernel, const Sm90Gemm& gemm,
                                         const Layout& atom, const std::vector<sema::NodeId>& loads,
                                         Width width, Facts& facts, Conditions& conditions,
-                                        int widest = 128);
+                                        int widest);
 
 // Chooses which thread has which values of a tensor, whose rows in shared memory are known, for
 // consumers that hold atoms of that layout; `stored`: from registers to there. Elements of 16 bits

@@ -1,11 +1,12 @@
 #include "backend/plan/sm90/tma.h"
 
 #include <algorithm>
-#include <bit>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/sema/shared_block.h"
 
 namespace lay::plan {
 
@@ -52,6 +53,8 @@ std::optional<std::vector<int>> tma_order(const sema::Kernel& kernel, sema::Tens
   return order;
 }
 
+// A box for several blocks of a cluster is loaded by one thread and arrives in all of them: a
+// record whose threads are as many blocks.
 bool copies_box(const sema::CopyInstruction& copy, const BoxCopy& box) {
   const bool by_scope = box.blocks == 1 ? copy.kind == "thread"
                                         : copy.kind == "cluster" && copy.count() == box.blocks;
@@ -73,22 +76,31 @@ sema::CopyInstruction box_instruction(const BoxCopy& box,
   return *found;
 }
 
-Swizzle span_swizzle(int span, int element_bits) {
-  // On bytes Sw<3,4,3>; on elements of 2 bytes the same bits are one lower: Sw<3,3,3>.
-  const int b = std::countr_zero(static_cast<unsigned>(span / 16));
-  const int unit = std::countr_zero(static_cast<unsigned>(element_bits / 8));
-  return Swizzle(b, 4 - unit, 3);
+const std::vector<int>& box_widths() {
+  // The widths are those of any box: what is asked for is the smallest. 16 bytes are no swizzle, in
+  // which neither the atoms' operands nor what warps store lies.
+  static const std::vector<int> widths = [] {
+    std::vector<int> made;
+    for (const int width : box_instruction({.modes = 2, .bytes = tma_bytes}, {}).swizzle_widths)
+      if (width > tma_bytes) made.push_back(width);
+    std::ranges::sort(made, std::greater());
+    return made;
+  }();
+  return widths;
 }
 
-AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_bits) {
-  const int row = 8 * span / element_bits, run = along_k ? k : outer, across = along_k ? outer : k;
-  // A tile wider than the swizzle width is columns of that width, one behind the other: k = 128 of
-  // bf16 is (outer,(64,2)):(64,(1,64*outer)).
-  const Tuple extent = run == row ? Tuple(row) : tuple(row, run / row);
-  const Tuple stride = run == row ? Tuple(1) : tuple(1, row * across);
-  const Layout rows = along_k ? Layout(tuple(outer, extent), tuple(row, stride))
-                              : Layout(tuple(extent, k), tuple(stride, row));
-  return Composed{span_swizzle(span, element_bits), 0, rows};
+Swizzle address_swizzle(int span) {
+  return sema::shared_block(true, span, ElementType::u8).address;
+}
+
+AnyLayout operand_layout(int outer, int k, bool along_k, int span, ElementType element) {
+  const sema::SharedBlock block = sema::shared_block(along_k, span, element);
+  Facts facts;  // the layouts are of literals
+  // (8,64):(64,1) tiled onto (128,128) is ((8,16),(64,2)):((64,512),(1,8192)), rows (128):(64) and
+  // two columns of 128 bytes; coalesced mode by mode it is (128,(64,2)):(64,(1,8192)).
+  const Layout tiled =
+      tile_to_shape(facts, block.rows, tuple(outer, k), along_k ? tuple(0, 1) : tuple(1, 0));
+  return Composed{block.elements, 0, coalesce(facts, tiled, tuple(1, 1))};
 }
 
 AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts) {

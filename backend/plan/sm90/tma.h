@@ -34,15 +34,19 @@ bool copies_box(const sema::CopyInstruction& copy, const BoxCopy& box);
 sema::CopyInstruction box_instruction(const BoxCopy& box,
                                       std::span<const sema::CopyInstruction> chosen);
 
-// The swizzle of rows of `span` bytes (32, 64 or 128), over elements of that many bits: Sw<3,4,3>
-// over bytes for 128.
-Swizzle span_swizzle(int span, int element_bits);
+// Bytes of the swizzled rows that boxes may have in shared memory, widest first: what the records
+// of loads and stores say.
+const std::vector<int>& box_widths();
 
-// One stage of an operand as wgmma reads it, and of an output as TMA stores it, from rows of `span`
-// bytes (PTX ISA, canonical layouts of the matrix descriptor): (outer, k) -> offset in elements.
+// The swizzle of rows of `span` bytes over addresses: Sw<3,4,3> for 128.
+Swizzle address_swizzle(int span);
+
+// One stage of an operand as wgmma reads it, and of an output as TMA stores it: blocks of 8 rows of
+// `span` bytes (sema::shared_block) next to each other across the rows first. (outer, k) -> offset
+// in elements. The tile has whole blocks.
 //   K-major   (128, 64):(64, 1)                  with rows of 64 elements along k
 //   MN-major  ((64,2), 64):((1,4096), 64)        with rows of 64 elements along the outer index
-AnyLayout operand_layout(int outer, int k, bool along_k, int span, int element_bits);
+AnyLayout operand_layout(int outer, int k, bool along_k, int span, ElementType element);
 
 // The layout with further modes that step over whole copies of it.
 AnyLayout repeated(const AnyLayout& one, const std::vector<int>& counts);

@@ -25,9 +25,8 @@ using sema::IndexId;
 using sema::NodeId;
 using tile::Program;
 
-// A consumer has the rows of one wgmma. Shared memory has rows of the widest swizzle, and a box of
-// TMA has at most 256 coordinates along a mode.
-constexpr int rows_of_group = 64, swizzled_row_bytes = 128, longest_box = 256;
+// A consumer has the rows of one wgmma, and a box of TMA has at most 256 coordinates along a mode.
+constexpr int rows_of_group = 64, longest_box = 256;
 constexpr int row_of_span = 64;     // elements of 16 bits
 constexpr int widest_extent = 256;  // the most n of the instruction that adds the result up
 
@@ -261,13 +260,14 @@ class ChainPlanner {
       const bool along_k = fastest == along;
       const int rows = axes[static_cast<std::size_t>(outer)].tile;
       const int k = axes[static_cast<std::size_t>(summed)].tile;
-      // Rows of shared memory are 128 bytes of whichever side memory runs along.
-      if ((along_k ? k : rows) % row_of_span != 0) return false;
+      // Rows of shared memory are the widest swizzle of whichever side memory runs along.
+      const int span = box_widths().front(), row = 8 * span / bits(tile.element);
+      if ((along_k ? k : rows) % row != 0) return false;
       int longest = along_k ? rows : k;
       while (longest > longest_box) longest /= 2;
-      tile.shared = tile::SharedTile{
-          operand_layout(rows, k, along_k, swizzled_row_bytes, 16), swizzled_row_bytes, *order,
-          along_k ? std::array{longest, row_of_span} : std::array{row_of_span, longest}, copies};
+      tile.shared =
+          tile::SharedTile{operand_layout(rows, k, along_k, span, tile.element), span, *order,
+                           along_k ? std::array{longest, row} : std::array{row, longest}, copies};
       return true;
     };
     return side(parts.scores->a, tile::row_axis, tile::summed_axis, 1) &&

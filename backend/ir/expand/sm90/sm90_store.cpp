@@ -3,7 +3,6 @@
 #include "backend/plan/sm90/sm90_store.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/ir/lower/lower_ring.h"
@@ -87,9 +86,7 @@ int Sm90Expander::map_of(const plan::StagedTensor& plan, const std::string& name
                 {},
                 {},
                 {}};
-  // TMA swizzles 16-byte pieces: a row of 128 bytes has 8, so Sw<3,4,3> on byte addresses; 64 bytes
-  // Sw<2,4,3>, 32 bytes Sw<1,4,3>, 16 bytes Sw<0,4,3>, which moves nothing.
-  map.swizzle = Swizzle(std::countr_zero(static_cast<unsigned>(plan.span / 16)), 4, 3);
+  map.swizzle = plan::address_swizzle(plan.span);
   for (const int mode : plan.order) {
     // Modes that are neither m nor n are batches: one element of a box.
     const sema::IndexId index = plan.indices[static_cast<size_t>(mode)];
