@@ -422,7 +422,7 @@ void add_plan(CLI::App& app, int& code) {
   plan->add_flag("--all", o->all, "print the schedules of long plans, too")->excludes(size);
   plan->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   plan->add_option("--dump", o->dump, "print the tile program after a pass instead")
-      ->check(CLI::IsMember({"form", "bind", "expand"}));
+      ->check(CLI::IsMember({"form", "bind", "pipeline", "specialise", "expand"}));
   plan->add_option("--variant", o->variant, "one variant to --dump (default all)")->needs("--dump");
   plan->add_option("--gpu", o->gpu, "the GPU to plan for: h200, a100, sm_86, ... (default h200)");
   plan->callback([=, &code] {

@@ -23,9 +23,9 @@
 // A program is made in passes. `form` (form.h, elementwise.h, chained_products.h,
 // products/product.h) says what is computed in which order; `bind` (bind.h, elementwise.h,
 // plan/tiles/chained_variants.h) says where and by whom: extents of tiles, thread-value layouts,
-// shared memory, instructions, the elements of an access. `expand` (ir/expand/expand.h) turns a
-// bound program into the kernel IR. text/ prints and parses programs, verify.h holds them to their
-// rules, interpret.h runs them on arrays.
+// shared memory, instructions, the elements of an access. roles/ says which tiles are copied ahead
+// and which threads run what, `expand` (ir/expand/expand.h) turns all into the kernel IR. text/
+// prints and parses programs, verify.h holds them to their rules, interpret.h runs them on arrays.
 #pragma once
 
 #include <array>

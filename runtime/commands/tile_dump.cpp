@@ -7,6 +7,7 @@
 #include "backend/ir/text/print.h"
 #include "backend/tile/elementwise.h"
 #include "backend/tile/products/product.h"
+#include "backend/tile/roles/print_roles.h"
 #include "backend/tile/text/print.h"
 #include "frontend/source/diagnostic.h"
 #include "runtime/build/narrow.h"
@@ -92,6 +93,13 @@ std::string formed(const std::vector<const plan::Variant*>& variants) {
   return all;
 }
 
+// The program after a pass over bound programs.
+std::string after(const std::string& pass, const tile::Program& program) {
+  if (pass == "pipeline") return tile::print_pipelines(program, tile::pipeline(program));
+  if (pass == "specialise") return tile::print_roles(program, tile::specialised(program));
+  return tile::print(program);
+}
+
 }  // namespace
 
 std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std::string& pass,
@@ -108,8 +116,8 @@ std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std:
   std::string text;
   for (const plan::Variant* each : variants) {
     text += "# variant " + each->name + conditions(plan, *each) + "\n";
-    if (pass == "bind") {
-      for (const tile::Program& program : programs_of(*each)) text += tile::print(program);
+    if (pass != "expand") {
+      for (const tile::Program& program : programs_of(*each)) text += after(pass, program);
       continue;
     }
     for (const ir::Kernel& kernel : lowered(sources, plan, *each)) text += ir::print(kernel);

@@ -12,6 +12,7 @@
 #include "backend/plan/tiles/product_threads.h"
 #include "backend/tile/products/factors.h"
 #include "backend/tile/products/product.h"
+#include "backend/tile/roles/pipeline.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {
@@ -274,7 +275,7 @@ class Reader {
     }
     // Which lanes have which values follows from the width and the layouts; the vectors ask for the
     // values that go together then.
-    made.by_warps = stores_by_warps(made, gemm_);
+    made.by_warps = tile::moves_parts_by_warps(product_);
     for (StagedTensor& each : made.outputs) complete(each, made, atom, true);
     for (StagedInput& each : made.inputs) complete(each, made, atom, false);
     for (const tile::Copy* copy : parts_.inputs) {

@@ -322,6 +322,15 @@ void choose_rows(StagedTensor& staged, const StagedStore& store, ElementType typ
   staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, type);
 }
 
+// Returns true if each warp of a consumer has its own rows travel (tile::moves_parts_by_warps).
+bool stores_by_warps(const StagedStore& store, const Sm90Gemm& gemm) {
+  // With split K a consumer waits for its sums as a whole. wgmma gives a warp 16 whole rows: along
+  // n a warp can store its rows alone, along m a box needs columns of all four.
+  const auto alone = [](const StagedTensor& each) { return each.tma && each.along_n; };
+  return gemm.cluster[2] == 1 && std::ranges::all_of(store.outputs, alone) &&
+         std::ranges::all_of(store.inputs, alone);
+}
+
 }  // namespace
 
 bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout& atom, int element,
@@ -343,14 +352,6 @@ bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout&
   // Few at a time of small elements, which have a register each.
   staged.step = element == 1 && !staged.rotated ? std::min(all, staged.step) : all;
   return true;
-}
-
-bool stores_by_warps(const StagedStore& store, const Sm90Gemm& gemm) {
-  // With split K a consumer waits for its sums as a whole. wgmma gives a warp 16 whole rows: along
-  // n a warp can store its rows alone, along m a box needs columns of all four.
-  const auto alone = [](const StagedTensor& each) { return each.tma && each.along_n; };
-  return gemm.cluster[2] == 1 && std::ranges::all_of(store.outputs, alone) &&
-         std::ranges::all_of(store.inputs, alone);
 }
 
 void each_copy(const StagedTensor& staged, int values,

@@ -43,9 +43,6 @@ bool choose_values(StagedTensor& staged, const StagedStore& store, const Layout&
                    int element_bytes, bool stored,
                    const std::vector<sema::CopyInstruction>& copies);
 
-// Returns true if each warp of a consumer has its own rows travel.
-bool stores_by_warps(const StagedStore& store, const Sm90Gemm& gemm);
-
 // Bytes that a consumer's outputs and inputs take on their way, in all buffers.
 int shared_bytes(const StagedStore& store, const sema::Kernel& kernel);
 

@@ -1,0 +1,302 @@
+#include "backend/tile/roles/verify_roles.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "backend/tile/products/product.h"
+#include "backend/tile/text/print.h"
+
+namespace lay::tile {
+
+namespace {
+
+// Limits of every GPU.
+constexpr int registers_of_sm = 65536, registers_of_thread = 256, named_barriers = 15;
+
+using Moves = Pipeline::Moves;
+using Rank = std::array<int, 3>;  // of a block in its cluster: along rows, columns, parts of a loop
+
+class RolesVerifier {
+ public:
+  RolesVerifier(const Program& program, const Specialised& specialised)
+      : program_(program), said_(specialised) {
+    if (program.is_product()) parts_ = parts_of(program);
+  }
+
+  std::vector<Problem> run() {
+    pipelines();
+    if (said_.roles.empty()) problem("role-threads", "there are no roles");
+    threads();
+    statements();
+    registers();
+    for (const Barrier& each : said_.barriers) barrier(each);
+    for (const Ring& each : said_.rings) ring(each);
+    return std::move(problems_);
+  }
+
+ private:
+  void problem(const char* code, std::string message, std::string statement = "") {
+    problems_.push_back({code, std::move(message), std::move(statement)});
+  }
+
+  // ---- pipelines
+
+  void pipelines() {
+    std::map<TileId, int> held;
+    for (const Pipeline& each : said_.pipelines) {
+      for (const StagedTile& staged : each.tiles) {
+        const Tile& tile = program_.tile(staged.tile);
+        if (each.moves == Moves::sums) continue;
+        ++held[staged.tile];
+        if (!tile.shared)
+          problem("pipeline-tile", "`" + tile.name + "` is not in shared memory");
+        else if (tile.shared->stages != each.stages)
+          problem("pipeline-stages",
+                  "`" + tile.name + "` has " + std::to_string(tile.shared->stages) +
+                      " stages, and its pipeline " + std::to_string(each.stages));
+      }
+      if (each.stages < 1 || each.late < 0 || each.late >= each.stages)
+        problem("pipeline-stages", "`" + each.name + "` has " + std::to_string(each.stages) +
+                                       " stages, of which readers hold " +
+                                       std::to_string(each.late) + " more");
+    }
+    // Elements of an elementwise program are written once.
+    if (program_.is_elementwise()) return;
+    for (std::size_t i = 0; i < program_.tiles.size(); ++i) {
+      const Tile& tile = program_.tiles[i];
+      const int found = held[static_cast<TileId>(i)];
+      if (tile.space == Space::shared && found != 1)
+        problem("pipeline-tile",
+                "`" + tile.name + "` is in " + std::to_string(found) + " pipelines, expected 1");
+    }
+  }
+
+  // ---- roles
+
+  int threads_of_block() const {
+    if (program_.grid) return program_.grid->threads;
+    return program_.warpgroups ? program_.warpgroups->threads() : program_.threads->threads();
+  }
+
+  void threads() {
+    std::vector<int> roles(static_cast<std::size_t>(threads_of_block()));
+    for (const Role& each : said_.roles) {
+      if (each.threads % each.groups != 0)
+        problem("role-threads", "`" + each.name + "` has no groups of equal threads");
+      for (int t = each.first; t < each.first + each.threads; ++t) {
+        if (t < 0 || t >= threads_of_block())
+          return problem("role-threads", "`" + each.name + "` has thread " + std::to_string(t) +
+                                             ", and the block has " +
+                                             std::to_string(threads_of_block()));
+        ++roles[static_cast<std::size_t>(t)];
+      }
+    }
+    for (std::size_t t = 0; t < roles.size(); ++t)
+      if (roles[t] != 1)
+        return problem("role-threads", "thread " + std::to_string(t) + " has " +
+                                           std::to_string(roles[t]) + " roles, expected 1");
+  }
+
+  // Returns the roles of the statements of a block, which are numbered from `number` on.
+  std::set<RoleId> roles_of(const Block& block, int& number) {
+    std::set<RoleId> all;
+    for (const Stmt& stmt : block) {
+      const int here = number++;
+      std::set<RoleId> roles;
+      for (std::size_t i = 0; i < said_.roles.size(); ++i) {
+        const auto& statements = said_.roles[i].statements;
+        if (std::ranges::find(statements, here) != statements.end())
+          roles.insert(static_cast<RoleId>(i));
+      }
+      if (const auto* loop = std::get_if<For>(&stmt.node)) {
+        if (roles != roles_of(loop->body, number))
+          problem("role-statements", "a loop has other roles than what is in it",
+                  print_first_line(program_, stmt));
+      } else if (roles.size() != 1) {
+        problem("role-statements",
+                "a statement has " + std::to_string(roles.size()) + " roles, expected 1",
+                print_first_line(program_, stmt));
+      }
+      all.insert(roles.begin(), roles.end());
+    }
+    return all;
+  }
+
+  void statements() {
+    int number = 0;
+    roles_of(program_.body, number);
+  }
+
+  void registers() {
+    std::int64_t all = 0;
+    for (const Role& each : said_.roles) {
+      if (each.registers % 8 != 0 || each.registers > registers_of_thread)
+        problem("role-registers", "`" + each.name + "` has " + std::to_string(each.registers) +
+                                      " registers, expected eights up to 256");
+      for (int t = 0; t < each.threads; ++t) all += each.registers;
+    }
+    if (all * program_.blocks_per_sm > registers_of_sm)
+      problem("role-registers", "the roles of " + std::to_string(program_.blocks_per_sm) +
+                                    " blocks have " + std::to_string(all * program_.blocks_per_sm) +
+                                    " registers, and an SM 65536");
+  }
+
+  // ---- barriers
+
+  std::vector<Rank> ranks() const {
+    std::array<int, 3> extents{1, 1, 1};
+    if (parts_.sums)
+      extents = {program_.grid->cluster[0], program_.grid->cluster[1], parts_.sums->parts};
+    std::vector<Rank> all;
+    for (int p = 0; p < extents[2]; ++p)
+      for (int n = 0; n < extents[1]; ++n)
+        for (int m = 0; m < extents[0]; ++m) all.push_back({m, n, p});
+    return all;
+  }
+
+  // Threads that are the first of `each` of one group of the role.
+  int first_threads(const Role& role, int each) const {
+    int count = 0;
+    for (int t = 0; t < role.threads / role.groups; ++t) count += t % each == 0;
+    return count;
+  }
+
+  bool has_warpgroup_atom() const {
+    bool found = false;
+    for_each(program_.body, [&](const Stmt& stmt) {
+      const auto* mma = std::get_if<Mma>(&stmt.node);
+      found = found || (mma && mma->atom && mma->atom->kind == "warpgroup");
+    });
+    return found;
+  }
+
+  // Threads of one block that arrive for a stage which they have read: one of each warp that has
+  // read it to registers, else one of each warpgroup, whose instruction reads it.
+  int readers_of_block() const {
+    bool to_registers = !has_warpgroup_atom();
+    for (const ProductParts::Operand& each : parts_.operands)
+      to_registers = to_registers || each.read;
+    return first_threads(said_.roles.back(), to_registers ? 32 : 128);
+  }
+
+  // Counts who arrives at the first block of the cluster when a stage has been read there and in
+  // the blocks that share its tiles, and asks that every block reached by its copies arrives.
+  int readers(const Pipeline& pipeline) {
+    int arrivals = 0;
+    std::set<Rank> arrive;
+    for (const Rank& rank : ranks()) {
+      if (rank[2] != 0 || (rank != Rank{} && !pipeline.has(Completion::mbarrier))) continue;
+      arrive.insert(rank);
+      arrivals += readers_of_block();
+    }
+    for (const StagedTile& each : pipeline.tiles)
+      for (const Rank& rank : ranks()) {
+        // A tile of the rows is the same in the blocks along the columns, and the other way round.
+        const auto& axes = program_.tile(each.tile).axes;
+        const auto differs = [&](AxisId axis) {
+          const bool runs = std::ranges::find(axes, axis) != axes.end();
+          return runs && rank[static_cast<std::size_t>(axis)] != 0;
+        };
+        const bool reached =
+            each.blocks > 1 && rank[2] == 0 && !differs(row_axis) && !differs(column_axis);
+        if (reached && !arrive.contains(rank))
+          problem("barrier-arrivals", "a block that `" + program_.tile(each.tile).name +
+                                          "` reaches does not give its stage back");
+      }
+    return arrivals;
+  }
+
+  int expected_arrivals(const Barrier& barrier) {
+    const Role& last = said_.roles.back();
+    switch (barrier.use) {
+      case Barrier::Use::filled: {
+        const Pipeline& pipeline = said_.pipeline(barrier.pipeline);
+        int writers = pipeline.has(Completion::mbarrier) ? 1 : 0;
+        if (pipeline.has(Completion::barrier)) writers += first_threads(said_.roles.front(), 32);
+        return writers;
+      }
+      case Barrier::Use::drained: {
+        const Pipeline& pipeline = said_.pipeline(barrier.pipeline);
+        if (pipeline.moves == Moves::operands) return readers(pipeline);
+        // The warps of a warpgroup, in every block that has been given a part of the sums.
+        int warps = 0;
+        for (const Rank& rank : ranks())
+          for (int t = 0; t < 128; ++t) warps += rank[0] == 0 && rank[1] == 0 && t % 32 == 0;
+        return warps;
+      }
+      case Barrier::Use::turn:
+        return first_threads(last, 32) * last.groups / barrier.slots;
+      case Barrier::Use::joined:
+        return 1;
+      case Barrier::Use::stored:
+        return barrier.scope == Barrier::Scope::warp ? 32 : 128;
+      case Barrier::Use::met:
+        return 0;
+    }
+    return 0;
+  }
+
+  void barrier(const Barrier& barrier) {
+    const std::string name = "`" + barrier.name + "`";
+    if (barrier.pipeline >= 0) {
+      const Pipeline& pipeline = said_.pipeline(barrier.pipeline);
+      const bool is_counted = barrier.is_mbarrier();
+      const int slots = (is_counted ? pipeline.stages : 1) * pipeline.apart;
+      if (barrier.slots != slots)
+        problem("barrier-slots", name + " has " + std::to_string(barrier.slots) +
+                                     " slots, expected " + std::to_string(slots));
+      const bool by_bytes =
+          barrier.use == Barrier::Use::filled && pipeline.has(Completion::mbarrier);
+      if (barrier.bytes != by_bytes)
+        problem("barrier-arrivals",
+                name + (by_bytes ? " expects no bytes, which its copies complete"
+                                 : " expects bytes, and no copy completes any"));
+    }
+    const int expected = expected_arrivals(barrier);
+    if (barrier.arrivals_of_phase() != expected)
+      problem("barrier-arrivals", name + " expects " + std::to_string(barrier.arrivals_of_phase()) +
+                                      " arrivals, and " + std::to_string(expected) + " come");
+    if (barrier.scope == Barrier::Scope::warpgroup && barrier.slots > named_barriers)
+      problem("barrier-slots", name + " has " + std::to_string(barrier.slots) +
+                                   " slots, and a block 15 named barriers");
+  }
+
+  // ---- rings
+
+  void ring(const Ring& ring) {
+    const std::string name = "`" + ring.name + "`";
+    if (ring.pipeline >= 0 && said_.pipeline(ring.pipeline).stages != ring.stages)
+      problem("ring", name + " has " + std::to_string(ring.stages) + " stages, and its pipeline " +
+                          std::to_string(said_.pipeline(ring.pipeline).stages));
+    const bool waits_for_empty = ring.use == Ring::Use::write && ring.pipeline >= 0 &&
+                                 said_.barrier(Barrier::Use::drained, ring.pipeline);
+    if (ring.initial_phase != (waits_for_empty ? 1 : 0))
+      problem("ring", name + " begins at phase " + std::to_string(ring.initial_phase) +
+                          (waits_for_empty ? ", and its stages are free" : ", and none is full"));
+  }
+
+  const Program& program_;
+  const Specialised& said_;
+  ProductParts parts_;  // of a product; of others empty
+  std::vector<Problem> problems_;
+};
+
+}  // namespace
+
+std::vector<Problem> verify(const Program& program, const Specialised& specialised) {
+  return RolesVerifier(program, specialised).run();
+}
+
+void verify_after(std::string_view pass, const Program& program, const Specialised& specialised) {
+  const auto problems = verify(program, specialised);
+  if (problems.empty()) return;
+  const Problem& first = problems.front();
+  throw std::logic_error("internal: the roles of the tile program are broken after `" +
+                         std::string(pass) + "`: " + first.message + " (" + first.code + ")" +
+                         (first.statement.empty() ? "" : " in `" + first.statement + "`"));
+}
+
+}  // namespace lay::tile

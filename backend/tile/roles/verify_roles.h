@@ -1,0 +1,28 @@
+// The rules of pipelines and roles (pipeline.h, specialise.h), held to the program.
+//
+// A tile in shared memory that a loop writes again and again is in one pipeline, which has as many
+// stages as the tile. Each thread of the block has one role, each statement but loops one role, and
+// a loop the roles of what is in it. A barrier has a slot for each stage and for each that has
+// stages of its own, and expects as many arrivals as threads, warps or warpgroups arrive, counted
+// one by one over the blocks of the cluster. Every block that a stage's copies reach gives the
+// stage back. A ring goes round all stages and begins at phase 1 where its role waits for an empty
+// stage. The registers of all threads fit those of an SM.
+//
+// A problem found here is our bug, never the user's.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "backend/tile/roles/specialise.h"
+#include "backend/tile/verify.h"
+
+namespace lay::tile {
+
+// In the order of pipelines, roles, barriers and rings.
+std::vector<Problem> verify(const Program& program, const Specialised& specialised);
+
+// After a pass: std::logic_error that names it, if anything is wrong.
+void verify_after(std::string_view pass, const Program& program, const Specialised& specialised);
+
+}  // namespace lay::tile
