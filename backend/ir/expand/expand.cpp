@@ -22,16 +22,16 @@ void Expander::run() {
   const int blocks = threads_.blocks();
   b_.kernel.launch = {{ceil_div(across.extent, across.tile) * blocks, program_.parts, 1},
                       {blocks, 1, 1},
-                      threads_.threads(),
+                      sync_.threads(),
                       program_.blocks_per_sm};
-  if (columns_.warps > 1) barrier_ = b_.block_barrier();
+  barrier_ = sync_.declare_meeting(tile::Barrier::Scope::block);
   tile::for_each(program_.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
     if (copy && tile(copy->dst).space == tile::Space::global) stored_.insert(copy->src);
   });
   declare(program_.body);
   if (blocks > 1 && !reductions_.empty()) prepare_cluster();
-  b_.role("all", 0, threads_.threads(), [&] {
+  sync_.role(0, [&] {
     declared_.from(declared_.kernel.where, "(thread,value) -> (" + across.name + "," +
                                                program_.axis(column_axis).name +
                                                ") in the tile: " + threads_.layout.to_string());
@@ -118,13 +118,11 @@ void Expander::declare_reduction(TileId id) {
     }
   }
   buffers_[static_cast<std::size_t>(id)] = made.partials.front().registers;
-  if (blocks > 1)
-    made.arrived =
-        b_.barrier({declared_.name("arrived_" + tile(id).name), BarrierKind::mbarrier, 1, 1, 0});
+  made.arrived = sync_.declare_joined(id);
 }
 
 void Expander::prepare_cluster() {
-  const BarrierId all = b_.barrier({declared_.name("blocks"), BarrierKind::cluster, 1, 0, 0});
+  const BarrierId all = sync_.declare_meeting(tile::Barrier::Scope::cluster);
   blocks_ = all;
   b_.inside(b_.kernel.prologue, [&] {
     b_.when(b_.special(Builtin::thread) == 0, [&] {

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "backend/ir/expand/synchronisation.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/tile/bind.h"
 #include "backend/tile/held_values.h"
@@ -39,7 +40,8 @@ class Expander {
         threads_(*program.threads),
         columns_(tile::column_threads(threads_)),
         buffers_(program.tiles.size()),
-        values_(program) {
+        values_(program),
+        sync_(declared, program) {
     const auto extents = leaves(threads_.layout.shape[1]);
     const auto strides = leaves(threads_.layout.stride[1]);
     // The first mode is that of an access.
@@ -259,6 +261,7 @@ class Expander {
   std::map<TileId, Reduction> reductions_;
   std::set<TileId> stored_;  // as soon as an access of it is computed: not held
   tile::HeldValues values_;  // the nodes that tiles hold now
+  Synchronisation sync_;
   BarrierId barrier_, blocks_;
   bool met_ = false;  // the blocks of the cluster know that all have begun
   Term row_in_tile_, column_in_tile_;

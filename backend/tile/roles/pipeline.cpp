@@ -33,8 +33,8 @@ class ProductPipelines {
   std::vector<Pipeline> run() {
     operands();
     if (parts_.sums->parts > 1) sums();
-    // Inputs by TMA are on their way from before the products on. What threads copy is copied when
-    // a part begins.
+    // Inputs by TMA are on their way from before the products on; threads copy theirs when a part
+    // begins.
     std::vector<TileId> ahead, at_once, outputs;
     for (const Copy* copy : parts_.inputs)
       if (const auto& shared = product_.tile(copy->dst).shared)
@@ -80,7 +80,7 @@ class ProductPipelines {
     made_.push_back(std::move(sums));
   }
 
-  // What goes through shared memory behind the sums, part by part.
+  // Adds tiles that go through shared memory behind the sums, part by part.
   void behind(const char* name, Pipeline::Moves moves, const std::vector<TileId>& tiles) {
     if (tiles.empty()) return;
     Pipeline made{name, moves, -1, {}};

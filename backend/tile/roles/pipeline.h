@@ -26,7 +26,7 @@
 
 namespace lay::tile {
 
-// What tells that a copy is complete. It belongs to the instruction that copies.
+// How readers know that a copy is complete. It belongs to the instruction that copies.
 enum class Completion {
   barrier,   // threads load and store it: those who have arrived at a barrier have stored
   group,     // cp.async: its group is waited for, then a barrier
@@ -50,7 +50,7 @@ struct Pipeline {
 
   std::string name;
   Moves moves = Moves::operands;
-  // Of the loop that goes from round to round; over the grid: from tile to tile of a block. -1: a
+  // The loop that goes from round to round; over the grid: from tile to tile of a block. -1: a
   // round is a part of the sums, of sums all that a block adds up.
   AxisId axis = -1;
   std::vector<StagedTile> tiles;

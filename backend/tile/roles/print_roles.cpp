@@ -21,7 +21,6 @@ std::string_view how(Completion completion) {
     case Completion::group:
       return "by cp.async";
     case Completion::mbarrier:
-      return "by TMA";
     case Completion::bulk:
       return "by TMA";
   }

@@ -14,8 +14,8 @@ constexpr int threads_of_warpgroup = 128, threads_of_warp = 32, warps_of_warpgro
 
 using Moves = Pipeline::Moves;
 
-// Which statements copy ahead to the stages of a loop: those that store to them, and those that
-// load to registers on the way.
+// Returns the statements that copy ahead to the stages of a loop: those that store to them, and
+// those that load to registers on the way.
 std::vector<int> statements_ahead(const Program& program, const std::vector<Pipeline>& pipelines) {
   const auto is_staged = [&](TileId id) {
     return std::ranges::any_of(pipelines, [&](const Pipeline& each) {
@@ -167,9 +167,9 @@ class Specialiser {
       made_.rings.push_back({"freed", Ring::Use::release, consumer(), each.stages, 0, id});
   }
 
-  // Who gives a stage back: the warpgroups of one group of consumers. Each warp does where it has
-  // read what goes to its registers, and on CUDA cores. In a cluster the readers of all blocks with
-  // the same part of the loop count, whose stages this block writes.
+  // Returns those who give a stage back: the warpgroups of one group of consumers. Each warp does
+  // where it has read what goes to its registers, and on CUDA cores. In a cluster the readers of
+  // all blocks with the same part of the loop count, since blocks copy to each other's stages.
   Arrivals readers(const Pipeline& each) const {
     const Role& role = made_.role(consumer());
     const int threads = role.threads / role.groups;
@@ -286,7 +286,7 @@ class Specialiser {
     });
   }
 
-  // Where the threads of a block wait for each other, and the blocks of a cluster: mbarriers are
+  // The threads of a block wait for each other, and the blocks of a cluster: mbarriers are
   // initialised before another block arrives at them.
   void all_meet() {
     const auto meet = [&](const char* name, Barrier::Scope scope) {

@@ -54,7 +54,8 @@ struct Arrivals {
   friend bool operator==(const Arrivals&, const Arrivals&) = default;
 };
 
-// What threads wait for. An mbarrier counts arrivals, at others all threads of the scope meet.
+// A barrier that threads wait at. An mbarrier counts arrivals, at others all threads of the scope
+// meet.
 struct Barrier {
   // filled: the copies of a stage are complete; drained: everybody has read it; stored: threads
   // have stored a part to shared memory, or have read it there; turn: a group may issue its
@@ -95,7 +96,7 @@ struct Ring {
   friend bool operator==(const Ring&, const Ring&) = default;
 };
 
-// What the third and the fourth pass say of a bound program. Barriers are initialised in this
+// The result of the third and the fourth pass for a bound program. Barriers are initialised in this
 // order.
 struct Specialised {
   std::vector<Pipeline> pipelines;

@@ -14,7 +14,7 @@
 
 namespace lay::test {
 
-// Which mbarrier: of a block, by name, the slot.
+// An mbarrier: of a block, by name, the slot.
 struct Slot {
   int block = 0;
   std::string barrier;

@@ -1,5 +1,5 @@
-// What the roles of a program do at their barriers, as steps of a machine (machine.h). Who copies,
-// reads and arrives is read from the program itself; counts of arrivals, slots, stages and phases
+// The roles of a program at their barriers, as steps of a machine (machine.h). Those that copy,
+// read and arrive are read from the program itself; counts of arrivals, slots, stages and phases
 // are those of the passes, which the machine so holds to the program.
 #pragma once
 

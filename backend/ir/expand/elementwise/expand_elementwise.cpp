@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "backend/ir/expand/synchronisation.h"
 #include "backend/plan/axes.h"
 #include "backend/tile/elementwise.h"
 #include "frontend/algebra/layouts/inner_layout.h"
@@ -383,17 +384,17 @@ class ElementwiseExpander {
 void expand_elementwise(Declared& declared, const std::vector<const tile::Program*>& programs) {
   Builder& b = declared.b;
   std::vector<ElementwiseExpander> expanders;
-  const int threads = programs.front()->grid->threads;
   int together = programs.front()->blocks_per_sm;
   Int blocks = 0;
-  bool staged = false;
+  BarrierId barrier;  // one for all programs
   for (const tile::Program* program : programs) {
-    staged = expanders.emplace_back(declared, *program).is_staged() || staged;
+    expanders.emplace_back(declared, *program);
+    if (!barrier) barrier = Synchronisation(declared, *program).declare_meeting();
     blocks += size(program->grid->layout());
     together = std::min(together, program->blocks_per_sm);
   }
-  const BarrierId barrier = staged ? b.block_barrier() : BarrierId{};
-  b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, threads, together};
+  Synchronisation roles(declared, *programs.front());  // of all programs alike
+  b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, roles.threads(), together};
   // A program takes the blocks up to its count, the next one the rest: a chain of comparisons that
   // are the same for a whole block.
   const std::function<void(size_t, Term)> run = [&](size_t i, Term block) {
@@ -403,7 +404,7 @@ void expand_elementwise(Declared& declared, const std::vector<const tile::Progra
         block < count, [&] { expanders[i].run(block, barrier); },
         [&] { run(i + 1, b.let(declared.name("block"), block - count)); });
   };
-  b.role("all", 0, threads, [&] { run(0, b.special(Builtin::block_x)); });
+  roles.role(0, [&] { run(0, b.special(Builtin::block_x)); });
 }
 
 }  // namespace lay::ir

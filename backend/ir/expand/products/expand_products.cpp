@@ -26,7 +26,8 @@ ProductExpander::ProductExpander(Declared& declared, const tile::Program& progra
       b_(declared.b),
       program_(program),
       groups_(*program.warpgroups),
-      parts_(tile::chained_products_of(program)) {
+      parts_(tile::chained_products_of(program)),
+      sync_(declared, program) {
   for (const Predicate& known : b_.kernel.assumptions) facts_.assume(known);
   q_ = operand(parts_.scores->a, tile::row_axis, tile::summed_axis);
   k_ = operand(parts_.scores->b, tile::column_axis, tile::summed_axis);
@@ -62,11 +63,7 @@ ProductExpander::ProductExpander(Declared& declared, const tile::Program& progra
   }
   find_mask();
   find_scale();
-  if (groups_.consumers == 1) return;
-  // One elected lane of each warp of the consumer before arrives.
-  turn_ = b_.barrier(
-      {declared_.name("turn"), BarrierKind::mbarrier, groups_.consumers, warpgroup / lanes, 0});
-  turn_ring_ = b_.ring(declared_.name("turns"), 1);
+  turn_ = sync_.declare_turn();
 }
 
 ProductExpander::Operand ProductExpander::operand(tile::TileId id, tile::AxisId outer,
@@ -88,13 +85,7 @@ ProductExpander::Operand ProductExpander::operand(tile::TileId id, tile::AxisId 
   made.map =
       map_of_boxes(declared_, name + "_map",
                    {made.load, made.summed, made.outer, shared.order, shared.box, shared.span});
-  made.filled =
-      b_.barrier({declared_.name(name + "_filled"), BarrierKind::mbarrier, shared.stages, 1, 0});
-  made.drained = b_.barrier({declared_.name(name + "_drained"), BarrierKind::mbarrier,
-                             shared.stages, groups_.consumers, 0});
-  // The producer's ring begins with the phase that counts as complete.
-  made.load_ring = b_.ring(declared_.name("load_" + name), shared.stages, 1);
-  made.use_ring = b_.ring(declared_.name("use_" + name), shared.stages);
+  made.sync = sync_.declare(sync_.said().holding(id));
   return made;
 }
 
@@ -141,26 +132,17 @@ ProductExpander::Accumulators ProductExpander::accumulators(const tile::Mma& mma
 void ProductExpander::run() {
   const tile::Axis &rows = axis(tile::row_axis), &batch = axis(tile::batch_axis);
   const Int tiles = ceil_div(rows.extent, rows.tile) * batch.extent;
-  b_.kernel.launch = {{min(Int(groups_.sms), tiles), 1, 1}, {1, 1, 1}, groups_.threads(), 1, true};
+  b_.kernel.launch = {{min(Int(groups_.sms), tiles), 1, 1}, {1, 1, 1}, sync_.threads(), 1, true};
   prologue();
-  const auto budget = [&](size_t which) {
-    return groups_.registers[which] > 0 ? std::optional(groups_.registers[which]) : std::nullopt;
-  };
-  b_.role(
-      "producer", 0, warpgroup, [&] { producer(); }, budget(0));
-  b_.role(
-      "consumer", warpgroup, warpgroup * groups_.consumers, [&] { consumer(); }, budget(1));
+  sync_.role(0, [&] { producer(); });
+  sync_.role(1, [&] { consumer(); });
 }
 
 void ProductExpander::prologue() {
   declared_.from(kernel().where);
-  const BarrierId all = b_.block_barrier();
+  const BarrierId all = sync_.declare_meeting();
   b_.inside(b_.kernel.prologue, [&] {
-    std::vector<Initialised> barriers;
-    for (const Operand* each : {&q_, &k_, &v_})
-      barriers.push_back({each->tile->shared->stages, {each->filled, each->drained}});
-    if (turn_) barriers.push_back({groups_.consumers, {turn_}});
-    initialise(b_, barriers);
+    sync_.initialise();
     b_.sync(all);
     const Term blocks = b_.special(Builtin::grid_x);
     const Int tiles = ceil_div(axis(tile::row_axis).extent, axis(tile::row_axis).tile);
@@ -230,10 +212,10 @@ void ProductExpander::producer() {
     const int bytes = operand.extent[0] * operand.extent[1] * bits(operand.tile->element) / 8;
     declared_.from(kernel().node(operand.load).where,
                    declared_.tensor(kernel().load(operand.load).tensor).name);
-    wait_at(b_, operand.drained, operand.load_ring);
-    expect_at(b_, operand.filled, operand.load_ring, bytes);
+    wait_at(b_, operand.sync.drained, operand.sync.write);
+    expect_at(b_, operand.sync.filled, operand.sync.write, bytes);
     load(operand, tile, outer, summed);
-    b_.emit(Advance{operand.load_ring, {}});
+    b_.emit(Advance{operand.sync.write, {}});
   };
   b_.when(b_.special(Builtin::warp) == 0, [&] {
     b_.elect([&] {
@@ -264,10 +246,10 @@ void ProductExpander::load(const Operand& operand, const Tile& tile, Term outer,
         from.push_back(element.value(coordinate, ElementType::s32));
       }
     }
-    b_.copy({operand.stages, {row, column, b_.slot(operand.load_ring)}},
+    b_.copy({operand.stages, {row, column, b_.slot(operand.sync.write)}},
             {operand.global, std::move(from)},
             TmaLoad{operand.map,
-                    {operand.filled, b_.slot(operand.load_ring)},
+                    {operand.sync.filled, b_.slot(operand.sync.write)},
                     box_atom(declared_, operand.map, sema::CopySpace::shared),
                     {}});
   });

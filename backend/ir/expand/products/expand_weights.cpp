@@ -61,7 +61,7 @@ void ProductExpander::consumer() {
     } else {
       scale_ = real(1);
     }
-    wait_at(b_, q_.filled, q_.use_ring);
+    wait_at(b_, q_.sync.filled, q_.sync.read);
     b_.when(tile.first < tile.end, [&] {
       multiply_scores();
       wait(0);
@@ -132,38 +132,38 @@ void ProductExpander::find_scale() {
 // Consumers issue their products in turn: the parity of the first one's turn is that of the last
 // one's, so that its first wait passes.
 void ProductExpander::wait_for_turn() {
-  if (!turn_) return;
-  b_.sync(turn_, consumer_,
+  if (!turn_.barrier) return;
+  b_.sync(turn_.barrier, consumer_,
           WaitMbarrier{
-              b_.select(consumer_ == 0, number(1) - b_.phase(turn_ring_), b_.phase(turn_ring_))});
+              b_.select(consumer_ == 0, number(1) - b_.phase(turn_.ring), b_.phase(turn_.ring))});
 }
 
 void ProductExpander::pass_turn() {
-  if (!turn_) return;
+  if (!turn_.barrier) return;
   const Term next = (consumer_ + 1) % groups_.consumers;
-  b_.elect([&] { b_.sync(turn_, next, ArriveMbarrier{}); });
-  b_.emit(Advance{turn_ring_, {}});
+  b_.elect([&] { b_.sync(turn_.barrier, next, ArriveMbarrier{}); });
+  b_.emit(Advance{turn_.ring, {}});
 }
 
 // The stage may be filled again.
 void ProductExpander::release(const Operand& operand) {
-  const Term slot = b_.slot(operand.use_ring);
+  const Term slot = b_.slot(operand.sync.read);
   b_.when(b_.special(Builtin::thread) % warpgroup < 1,
-          [&] { b_.sync(operand.drained, slot, ArriveMbarrier{}); });
-  b_.emit(Advance{operand.use_ring, {}});
+          [&] { b_.sync(operand.sync.drained, slot, ArriveMbarrier{}); });
+  b_.emit(Advance{operand.sync.read, {}});
 }
 
 void ProductExpander::multiply_scores() {
   const sema::Atom& atom = *parts_.scores->atom;
   declared_.from(where(parts_.scores->out));
-  wait_at(b_, k_.filled, k_.use_ring);
+  wait_at(b_, k_.sync.filled, k_.sync.read);
   b_.emit(Fence{FenceKind::wgmma});
   b_.loop("step", number(0), number(axis(tile::summed_axis).tile / atom.shape[2]),
           {.unrolled = true}, [&](Term step) {
             const Term at = step * atom.shape[2];
             Mma& made = b_.mma(MmaKind::wgmma, {scores_.registers, {}},
-                               {q_.stages, {consumer_ * rows_of_atom, at, b_.slot(q_.use_ring)}},
-                               {k_.stages, {number(0), at, b_.slot(k_.use_ring)}}, atom.name);
+                               {q_.stages, {consumer_ * rows_of_atom, at, b_.slot(q_.sync.read)}},
+                               {k_.stages, {number(0), at, b_.slot(k_.sync.read)}}, atom.name);
             made.zero = step == 0;
           });
   b_.emit(Commit{GroupKind::wgmma});
@@ -172,12 +172,13 @@ void ProductExpander::multiply_scores() {
 void ProductExpander::multiply_result() {
   const sema::Atom& atom = *parts_.result->atom;
   declared_.from(where(parts_.result->out));
-  wait_at(b_, v_.filled, v_.use_ring);
+  wait_at(b_, v_.sync.filled, v_.sync.read);
   b_.emit(Fence{FenceKind::wgmma});
   b_.loop("step", number(0), number(axis(tile::column_axis).tile / atom.shape[2]),
           {.unrolled = true}, [&](Term step) {
             b_.mma(MmaKind::wgmma, {result_.registers, {}}, {weights_, {step}},
-                   {v_.stages, {number(0), step * atom.shape[2], b_.slot(v_.use_ring)}}, atom.name);
+                   {v_.stages, {number(0), step * atom.shape[2], b_.slot(v_.sync.read)}},
+                   atom.name);
           });
   b_.emit(Commit{GroupKind::wgmma});
 }

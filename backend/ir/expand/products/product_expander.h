@@ -24,6 +24,7 @@
 #include <optional>
 #include <vector>
 
+#include "backend/ir/expand/synchronisation.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/plan/mask.h"
 #include "backend/tile/chained_products.h"
@@ -51,7 +52,7 @@ class ProductExpander {
   static constexpr int warpgroup = 128, rows_of_atom = 64;
 
  private:
-  // A tensor on its way to shared memory, and the barriers of its stages.
+  // A tensor on its way to shared memory, and the barriers and rings of its stages.
   struct Operand {
     const tile::Tile* tile = nullptr;
     sema::NodeId load = -1;
@@ -59,8 +60,7 @@ class ProductExpander {
     std::array<int, 2> extent{};  // of a tile along (outer, summed)
     BufferId global, stages;
     int map = -1;
-    BarrierId filled, drained;
-    RingId load_ring, use_ring;
+    Synchronisation::Stages sync;
   };
   // A tile of rows of one batch, and the column tiles that count.
   struct Tile {
@@ -129,6 +129,7 @@ class ProductExpander {
   const tile::Program& program_;
   const tile::Warpgroups& groups_;
   tile::ChainedProducts parts_;
+  Synchronisation sync_;
   Facts facts_;
   Operand q_, k_, v_;
   Accumulators scores_, result_;
@@ -148,8 +149,7 @@ class ProductExpander {
   // exponential takes it on the way. -1: there is none.
   sema::NodeId scale_node_ = -1;
   Term scale_;
-  BarrierId turn_;  // of each consumer: it may issue its products
-  RingId turn_ring_;
+  Synchronisation::Turn turn_;  // of each consumer: it may issue its products
   // What blocks take in turn: places of a batch and of all. A place is one tile, or as many as the
   // term says. Rounds of the blocks count each tile of a place.
   Term places_of_batch_, places_, rounds_;

@@ -49,7 +49,7 @@ int accesses(const plan::OperandCopy& copy) {
 }  // namespace
 
 SimtExpander::SimtExpander(Declared& declared, const tile::Program& program)
-    : declared_(declared), b_(declared.b), gemm_(plan::simt_of(program)) {
+    : declared_(declared), b_(declared.b), gemm_(plan::simt_of(program)), sync_(declared, program) {
   // A 128 x 128 tile with groups (2,4), lanes (4,8) and lane tiles (4,4) repeats 4 x 1 times: a
   // thread holds 16 x 4 accumulators, kept row by row.
   held_ = stored_ = gemm_.held();
@@ -72,7 +72,7 @@ SimtExpander::SimtExpander(Declared& declared, const tile::Program& program)
         declared_.name("handed"), gemm_.accumulator,
         Layout(tuple(held_[0], held_[1], threads), tuple(held_[1] * threads, threads, 1)), 16);
   }
-  all_ = b_.block_barrier();
+  all_ = sync_.declare_meeting(tile::Barrier::Scope::block);
   if (gemm_.parts > 1) declare_parts();
   if (gemm_.ring()) declare_ring();
 }
@@ -107,10 +107,9 @@ void SimtExpander::declare(Operand& operand, const plan::OperandCopy& copy, int 
 
 void SimtExpander::run() {
   const plan::Tiling tiling = plan::tiling_of(gemm_);
-  const int threads = gemm_.threads() + (gemm_.ring() ? gemm_.producer_threads() : 0);
   b_.kernel.launch = {{plan::places(declared_.kernel, gemm_.order, tiling) * gemm_.parts, 1, 1},
                       {gemm_.parts, 1, 1},
-                      threads,
+                      sync_.threads(),
                       gemm_.blocks_per_sm};
   // A block has one tile. Both roles of a ring bind it for themselves.
   const WithTile with_its_tile = [&](const std::function<void(const std::vector<Term>&)>& then) {
@@ -123,8 +122,7 @@ void SimtExpander::run() {
     declared_.from(declared_.kernel.where);
     b_.inside(b_.kernel.prologue, [&] { meet_blocks(); });
   }
-  b_.role("all", 0, threads,
-          [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); });
+  sync_.role(0, [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); });
 }
 
 // Where a thread that copies begins.

@@ -26,6 +26,7 @@
 // path.
 #pragma once
 
+#include "backend/ir/expand/synchronisation.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/source_operand.h"
 #include "backend/ir/lower/split/part_sums.h"
@@ -70,7 +71,6 @@ class SimtExpander {
   using WithTile = std::function<void(const std::function<void(const std::vector<Term>&)>&)>;
   void declare_ring();
   void run_ring(const WithTile& with_its_tile);
-  bool through_registers() const;  // an operand, in place of TMA
   void copy_ahead(const std::vector<Term>& tile);
   void copy_boxes(const std::vector<Term>& tile, Term k_first);
   void empty_ring();
@@ -118,9 +118,9 @@ class SimtExpander {
   PartSums sums_;      // of all parts
   Term part_;          // this block's, of K
   Term first_stored_;  // the first of its accumulators that this block stores
+  Synchronisation sync_;
   BarrierId all_, blocks_, given_;
-  BarrierId filled_, drained_;  // of a ring
-  RingId load_, use_;
+  Synchronisation::Stages stages_;    // of a ring
   std::array<int, 2> held_{};         // accumulators of a thread along m and n
   std::array<int, 2> stored_{};       // those that it stores, from the first ones on
   std::vector<Term> batch_;           // the batch indices of the tile

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "backend/ir/expand/simt/simt_expander.h"
-#include "backend/ir/lower/lower_ring.h"
 #include "backend/ir/lower/split/part_sums.h"
 
 namespace lay::ir {
@@ -19,8 +18,8 @@ void SimtExpander::declare_parts() {
       b_, declared_,
       {gemm_.accumulator, gemm_.parts, gemm_.stored_of_part() * held_[1 - gemm_.shared_out()],
        sent_at_once(), gemm_.slice_threads()});
-  blocks_ = b_.barrier({declared_.name("blocks"), BarrierKind::cluster, 1, 0, 0});
-  given_ = b_.barrier({declared_.name("given"), BarrierKind::mbarrier, 1, 1, 0});
+  blocks_ = sync_.declare_meeting(tile::Barrier::Scope::cluster);
+  given_ = sync_.declare(tile::Pipeline::Moves::sums).filled;
 }
 
 // Accumulators that go together: neighbours along the vectors of the output, of 16 bytes at most.
@@ -30,7 +29,7 @@ int SimtExpander::sent_at_once() const {
 
 // Before anything is given, the mbarriers of all blocks are there.
 void SimtExpander::meet_blocks() {
-  initialise(b_, {{1, {given_}}});
+  sync_.initialise(sync_.said().moving(tile::Pipeline::Moves::sums));
   b_.sync(blocks_);
 }
 

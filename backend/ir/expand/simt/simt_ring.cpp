@@ -10,7 +10,6 @@ constexpr int warp_threads = 32;
 }  // namespace
 
 void SimtExpander::declare_ring() {
-  int arrivals = 0;
   for (Operand* operand : {&a_operand_, &b_operand_}) {
     const auto& boxes = operand->copy->boxes;
     if (!boxes) continue;
@@ -19,27 +18,14 @@ void SimtExpander::declare_ring() {
     operand->map = map_of_boxes(
         declared_, operand->name + "_map",
         {operand->copy->load, gemm_.k, operand->copy->outer, boxes->order, boxes->box, as_it_lies});
-    arrivals = 1;
   }
-  // A stage is full when the thread that announced TMA's bytes has arrived, their bytes have, and
-  // each producer warp has stored what it carries through registers.
-  if (through_registers()) arrivals += gemm_.producer_threads() / warp_threads;
-  filled_ =
-      b_.barrier({declared_.name("filled"), BarrierKind::mbarrier, gemm_.stages, arrivals, 0});
-  drained_ = b_.barrier({declared_.name("drained"), BarrierKind::mbarrier, gemm_.stages,
-                         gemm_.threads() / warp_threads, 0});
-  load_ = b_.ring(declared_.name("load"), gemm_.stages, 1);
-  use_ = b_.ring(declared_.name("use"), gemm_.stages);
-}
-
-bool SimtExpander::through_registers() const {
-  return !a_operand_.copy->boxes || !b_operand_.copy->boxes;
+  stages_ = sync_.declare(tile::Pipeline::Moves::operands);
 }
 
 void SimtExpander::run_ring(const WithTile& with_its_tile) {
   declared_.from(declared_.kernel.where);
   b_.inside(b_.kernel.prologue, [&] {
-    initialise(b_, {{gemm_.stages, {filled_, drained_}}});
+    sync_.initialise(sync_.said().moving(tile::Pipeline::Moves::operands));
     if (gemm_.parts > 1)
       meet_blocks();
     else
@@ -47,16 +33,8 @@ void SimtExpander::run_ring(const WithTile& with_its_tile) {
     // The kernel may read what the launch before wrote from now on (programmatic dependent launch).
     b_.emit(Fence{FenceKind::grid_dependency_wait});
   });
-  // The assembler gives the accumulators of the role that comes last the banks that they need,
-  // those of the first not always.
-  b_.role(
-      "copying", gemm_.threads(), gemm_.producer_threads(),
-      [&] { with_its_tile([&](const std::vector<Term>& tile) { copy_ahead(tile); }); },
-      gemm_.registers[0]);
-  b_.role(
-      "multiplying", 0, gemm_.threads(),
-      [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); },
-      gemm_.registers[1]);
+  sync_.role(0, [&] { with_its_tile([&](const std::vector<Term>& tile) { copy_ahead(tile); }); });
+  sync_.role(1, [&] { with_its_tile([&](const std::vector<Term>& tile) { body(tile); }); });
 }
 
 // The warp says that it has written or read the stage.
@@ -73,16 +51,16 @@ void SimtExpander::copy_boxes(const std::vector<Term>& tile, Term k_first) {
       elements += gemm_.tile[static_cast<size_t>(operand->axis)] * gemm_.tile[2];
   }
   // TMA brings operands only of the accumulator's type: what is converted goes through registers.
-  expect_at(b_, filled_, load_, elements * bits(gemm_.accumulator) / 8);
+  expect_at(b_, stages_.filled, stages_.write, elements * bits(gemm_.accumulator) / 8);
   for (const Operand* operand : {&a_operand_, &b_operand_}) {
     if (!operand->copy->boxes) continue;
     const auto axis = static_cast<size_t>(operand->axis);
     declared_.from(declared_.kernel.node(operand->copy->load).where,
                    operand->name + ": global -> shared");
-    const Ref to{operand->shared, {number(0), number(0), b_.slot(load_)}};
+    const Ref to{operand->shared, {number(0), number(0), b_.slot(stages_.write)}};
     b_.copy(to, operand_at(*operand, tile[axis] * gemm_.tile[axis], k_first),
             TmaLoad{operand->map,
-                    {filled_, b_.slot(load_)},
+                    {stages_.filled, b_.slot(stages_.write)},
                     box_atom(declared_, operand->map, sema::CopySpace::shared),
                     {}});
   }
@@ -106,12 +84,12 @@ void SimtExpander::copy_ahead(const std::vector<Term>& tile) {
   const auto each_tile = [&](const std::function<void(Term)>& body) {
     b_.loop(declared_.name("tile_k"), first, end, {}, [&](Term tile_k) {
       body(tile_k * gemm_.tile[2]);
-      b_.emit(Advance{load_, {}});
+      b_.emit(Advance{stages_.write, {}});
     });
   };
   const auto wait = [&] {
     declared_.from(where, "all warps have read the stage");
-    wait_at(b_, drained_, load_);
+    wait_at(b_, stages_.drained, stages_.write);
   };
   // TMA alone: one thread of the first producer warp does it all.
   if (held.empty()) {
@@ -132,8 +110,8 @@ void SimtExpander::copy_ahead(const std::vector<Term>& tile) {
     wait();
     if (held.size() == 1)
       b_.when(first_warp, [&] { b_.elect([&] { copy_boxes(tile, k_first); }); });
-    for (Operand* operand : held) store(*operand, b_.slot(load_));
-    tell(filled_, load_);
+    for (Operand* operand : held) store(*operand, b_.slot(stages_.write));
+    tell(stages_.filled, stages_.write);
   });
 }
 
@@ -144,12 +122,12 @@ void SimtExpander::empty_ring() {
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.accumulator));
   b_.loop(declared_.name("tile_k"), first, end, {}, [&](Term) {
     declared_.from(where, "the K tile has arrived");
-    wait_at(b_, filled_, use_);
-    products(b_.slot(use_));
+    wait_at(b_, stages_.filled, stages_.read);
+    products(b_.slot(stages_.read));
     declared_.from(where, "this warp has read the stage");
     // A warp tells for itself, so that no barrier of the block is needed.
-    tell(drained_, use_);
-    b_.emit(Advance{use_, {}});
+    tell(stages_.drained, stages_.read);
+    b_.emit(Advance{stages_.read, {}});
   });
 }
 

@@ -37,7 +37,8 @@ Sm80Expander::Sm80Expander(Declared& declared, const tile::Program& program)
     : declared_(declared),
       b_(declared.b),
       gemm_(plan::sm80_of(program)),
-      scales_(declared, gemm_, OutsideNumbers::last) {
+      scales_(declared, gemm_, OutsideNumbers::last),
+      sync_(declared, program) {
   declare(a_, gemm_.a, 0);
   declare(b_operand_, gemm_.b, 1);
   declared.from(declared.kernel.node(gemm_.contraction).where,
@@ -66,7 +67,8 @@ Sm80Expander::Sm80Expander(Declared& declared, const tile::Program& program)
         16);
   }
   b_.kernel.atoms.push_back(mma_atom(gemm_.mma));
-  all_ = b_.block_barrier();
+  all_ = sync_.declare_meeting();
+  stages_ = sync_.declare(tile::Pipeline::Moves::operands);
 }
 
 const Span& Sm80Expander::where_of(const Operand& operand) const {
@@ -99,8 +101,8 @@ void Sm80Expander::run() {
   // One block a tile.
   const plan::Tiling tiling = plan::tiling_of(gemm_);
   b_.kernel.launch = {
-      {plan::places(declared_.kernel, gemm_.order, tiling), 1, 1}, {1, 1, 1}, gemm_.threads(), 1};
-  b_.role("all", 0, gemm_.threads(), [&] {
+      {plan::places(declared_.kernel, gemm_.order, tiling), 1, 1}, {1, 1, 1}, sync_.threads(), 1};
+  sync_.role(0, [&] {
     TileScheduler(declared_, gemm_.order, tiling, TileScheduler::Tiles::one)
         .with_tile(b_.special(Builtin::block_x),
                    [&](const std::vector<Term>& tile) { body(tile); });
@@ -300,8 +302,8 @@ void Sm80Expander::main_loop() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const Term tiles = b_.let(declared_.name("tiles_k"),
                             b_.size(plan::tiles(declared_.kernel, gemm_.k, gemm_.tile[2])));
-  // `stages` - 1 K tiles are on their way, since the stage being read may not be written.
-  const int ahead = gemm_.stages - 1;
+  // The stage that is read may not be written: the others' K tiles are on their way.
+  const int stages = stages_.pipeline->stages, ahead = stages_.pipeline->ahead();
   const int parts = gemm_.intervals_of_tile(), steps = gemm_.steps() / parts;  // of an interval
   declared_.from(where);
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
@@ -320,10 +322,10 @@ void Sm80Expander::main_loop() {
   read_fragments(number(0), number(0), number(0));
   declared_.from(where, "K tile by K tile, " + std::to_string(ahead) + " on their way");
   b_.loop(declared_.name("tile_k"), number(0), tiles, {}, [&](Term tile) {
-    const Term stage = b_.let(declared_.name("stage"), tile % gemm_.stages);
-    const Term next = b_.let(declared_.name("next"), (tile + 1) % gemm_.stages);
+    const Term stage = b_.let(declared_.name("stage"), tile % stages);
+    const Term next = b_.let(declared_.name("next"), (tile + 1) % stages);
     // (tile + stages - 1) % stages is the stage of tile - 1, which the barrier before has freed.
-    const Term fill = b_.let(declared_.name("filled"), (tile + ahead) % gemm_.stages);
+    const Term fill = b_.let(declared_.name("filled"), (tile + ahead) % stages);
     // All steps but the last prefetch the next one of this stage. The last one prefetches the first
     // of the next K tile, so that the wait for that tile stands before it.
     const auto multiply = [&](Term part, int count) {

@@ -24,6 +24,7 @@
 
 #include <functional>
 
+#include "backend/ir/expand/synchronisation.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/scales/lower_scales.h"
 #include "backend/plan/sm80/sm80_gemm.h"
@@ -75,6 +76,8 @@ class Sm80Expander {
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   BufferId handed_;
   ScaleLowering scales_;
+  Synchronisation sync_;
+  Synchronisation::Stages stages_;
   BarrierId all_;
   std::vector<Term> batch_;    // the batch indices of the tile
   Term slice_;                 // this warp's part of every K tile

@@ -187,10 +187,11 @@ void Sm90Expander::epilogue(const Tile& tile) {
       // rounds the number inside the half says the same, and is a constant once the loop is
       // unrolled.
       const Term index = passes % store.buffers == 0 ? pass : half * passes + pass;
-      const Term buffer = out_ ? b_.slot(out_) : index % store.buffers;
+      const Term buffer =
+          output_stages_.write ? b_.slot(output_stages_.write) : index % store.buffers;
       wait_for_stores(store.buffers - 1);
       store_through_shared(tile, at, buffer, source);
-      if (out_) b_.emit(Advance{out_, {}});
+      if (output_stages_.write) b_.emit(Advance{output_stages_.write, {}});
     });
   };
   declared_.from(declared_.kernel.assignments.front().where);

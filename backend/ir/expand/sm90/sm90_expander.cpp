@@ -26,6 +26,7 @@ Sm90Expander::Sm90Expander(Declared& declared, const tile::Program& program)
     : declared_(declared),
       b_(declared.b),
       gemm_(plan::sm90_of(program)),
+      sync_(declared, program),
       scales_(declared, gemm_, OutsideNumbers::zero, gemm_.accumulator_sets) {
   declare(a_, gemm_.a, 0, "A");
   declare(b_operand_, gemm_.b, 1, "B");
@@ -74,34 +75,12 @@ Sm90Expander::Sm90Expander(Declared& declared, const tile::Program& program)
   b_.kernel.atoms.push_back(mma_atom(gemm_.mma));
   declare_store();
   if (gemm_.split) declare_split();
-  // The barriers of the pipeline, one slot a stage: `filled` completes when the bytes that the
-  // producer announced have arrived (its own arrival is the 1), `drained` when every reader of the
-  // stage has arrived. A block multicasts into the stages of the others, so readers of the whole
-  // cluster count.
-  constexpr int warps = warpgroup / 32;
   // The prologue initialises mbarriers that TMA of other blocks signals, so blocks of a cluster
   // meet at a cluster barrier; a block alone needs __syncthreads only.
-  blocks_ = gemm_.blocks() > 1
-                ? b_.barrier({declared.name("blocks"), BarrierKind::cluster, 1, 0, 0})
-                : b_.block_barrier();
-  filled_ = b_.barrier({declared.name("filled"), BarrierKind::mbarrier, gemm_.stages, 1, 0});
-  // Each warp reads its own part of A where that goes to registers, and says so itself.
-  const int arrivals =
-      gemm_.warpgroups_of_group() * gemm_.multicast_size() * (gemm_.a.fragment ? warps : 1);
-  drained_ =
-      b_.barrier({declared.name("drained"), BarrierKind::mbarrier, gemm_.stages, arrivals, 0});
-  // The producer's ring begins at phase 1: a wait for parity 1 of a fresh mbarrier passes at once,
-  // so the first `stages` loads wait for nobody (PTX ISA, mbarrier.try_wait: the phase before the
-  // first counts as complete).
-  load_ = b_.ring(declared.name("load"), gemm_.stages, 1);
-  use_ = b_.ring(declared.name("use"), gemm_.stages);
-  freed_ = b_.ring(declared.name("freed"), gemm_.stages);
-  if (gemm_.alternate_k) way_ = b_.ring(declared.name("way"), 1);
-  if (gemm_.consumer_groups() == 1) return;
-  // One slot a consumer group, which its predecessor's warps arrive at: one elected lane of each.
-  pingpong_ = b_.barrier({declared.name("pingpong"), BarrierKind::mbarrier, gemm_.consumer_groups(),
-                          warps * gemm_.warpgroups_of_group(), 0});
-  pingpong_ring_ = b_.ring(declared.name("pingpong_turn"), gemm_.consumer_groups());
+  blocks_ = sync_.declare_meeting();
+  stages_ = sync_.declare(tile::Pipeline::Moves::operands);
+  way_ = sync_.declare_direction();
+  turn_ = sync_.declare_turn();
 }
 
 // Registers for a sum of each of a thread's values: (value of the atom, atoms along m, along n).
@@ -156,28 +135,18 @@ void Sm90Expander::run() {
   const Int clusters = min(Int(gemm_.sms / gemm_.blocks()),
                            plan::places(declared_.kernel, gemm_.order, plan::tiling_of(gemm_)));
   b_.kernel.launch = {
-      {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, gemm_.threads(), 1, true};
+      {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, sync_.threads(), 1, true};
   prologue();
-  const auto budget = [&](size_t which) {
-    return gemm_.registers ? std::optional((*gemm_.registers)[which]) : std::nullopt;
-  };
   // `setmaxnreg` moves registers from the producer to the consumers: 56 * 128 + 224 * 256 = 64512
   // of the SM's 65536. The launch reserves an equal share for each thread before that.
-  b_.role(
-      "producer", 0, warpgroup, [&] { producer(); }, budget(0));
-  b_.role(
-      "consumer", warpgroup, warpgroup * gemm_.consumers(), [&] { consumer(); }, budget(1));
+  sync_.role(0, [&] { producer(); });
+  sync_.role(1, [&] { consumer(); });
 }
 
 void Sm90Expander::prologue() {
   declared_.from(declared_.kernel.where);
   b_.inside(b_.kernel.prologue, [&] {
-    // Each group of barriers has its own number of slots, and so a loop of its own.
-    std::vector<Initialised> barriers{{gemm_.stages, {filled_, drained_}}};
-    if (gemm_.split) barriers.push_back({gemm_.consumers(), {given_, taken_}});
-    if (pingpong_) barriers.push_back({gemm_.consumer_groups(), {pingpong_}});
-    if (arrived_) barriers.push_back({b_.kernel.barrier(arrived_).slots, {arrived_}});
-    initialise(b_, barriers);
+    sync_.initialise();
     b_.sync(blocks_);
     // Bound here, before the roles part, so that producer and consumers count the same tiles.
     clusters_ = b_.let(declared_.name("clusters"), b_.special(Builtin::grid_x) / gemm_.blocks());
@@ -340,20 +309,20 @@ void Sm90Expander::producer() {
             for (const plan::TmaOperand* operand : {&gemm_.a, &gemm_.b})
               if (operand->view) digits->compute(operand->view->modes, &tile::ViewedMode::k);
           }
-          wait_at(b_, drained_, load_);
-          expect_at(b_, filled_, load_, bytes);
+          wait_at(b_, stages_.drained, stages_.write);
+          expect_at(b_, stages_.filled, stages_.write, bytes);
           for (Operand* operand : operands()) load(*operand, tile, k, digits ? &*digits : nullptr);
-          b_.emit(Advance{load_, {}});
+          b_.emit(Advance{stages_.write, {}});
         });
         if (way_) b_.emit(Advance{way_, {}});
       });
       // Consumers of another block arrive at this block's `drained`. A block that exits takes its
       // shared memory along, so it waits until each of its stages has been released once more.
-      if (gemm_.multicast_size() == 1) return;
+      if (stages_.readers.blocks == 1) return;
       declared_.from(where, "no block leaves before its stages have been given back");
-      b_.loop("s", number(0), number(gemm_.stages), {.unrolled = true}, [&](Term) {
-        wait_at(b_, drained_, load_);
-        b_.emit(Advance{load_, {}});
+      b_.loop("s", number(0), number(stages_.pipeline->stages), {.unrolled = true}, [&](Term) {
+        wait_at(b_, stages_.drained, stages_.write);
+        b_.emit(Advance{stages_.write, {}});
       });
     });
   });
@@ -431,9 +400,9 @@ void Sm90Expander::load(Operand& operand, const Tile& tile, Term k, Digits* digi
   // driver API, cuTensorMapEncodeTiled), so a slice may take several.
   each_box(b_, plan.slice, plan.box, [&](Term outer, Term along_k) {
     const Term row = outer_first + outer, column = k_first + along_k;
-    const Ref to{operand.stages, {row, column, b_.slot(load_)}};
+    const Ref to{operand.stages, {row, column, b_.slot(stages_.write)}};
     TmaLoad how{operand.map,
-                {filled_, b_.slot(load_)},
+                {stages_.filled, b_.slot(stages_.write)},
                 box_atom(declared_, operand.map, sema::CopySpace::shared, multicast_size),
                 {}};
     Ref from{operand.global, {}};
@@ -528,13 +497,13 @@ void Sm90Expander::consumer() {
     // Every group walks over all tiles and takes each `consumer_groups`-th. The stages of the
     // others' tiles are not its own, so its places in the rings move on by as many K tiles without
     // a wait.
-    b_.when(b_.slot(pingpong_ring_) == group_, take, [&] {
+    b_.when(b_.slot(turn_.ring) == group_, take, [&] {
       declared_.from(where, "a tile of another consumer group");
-      for (const RingId ring : {use_, freed_}) b_.emit(Advance{ring, tile.steps});
+      for (const RingId ring : {stages_.read, stages_.release}) b_.emit(Advance{ring, tile.steps});
     });
-    b_.emit(Advance{pingpong_ring_, {}});
+    b_.emit(Advance{turn_.ring, {}});
   });
-  // The blocks that share K arrive at this block's `taken_` when they have read what they were
+  // The blocks that share K arrive at this block's barrier when they have read what they were
   // given: its shared memory has to live until then.
   if (gemm_.split) wait_until_read();
   if (!gemm_.store || !gemm_.store->out_by_tma()) return;

@@ -28,6 +28,7 @@
 #include <functional>
 #include <vector>
 
+#include "backend/ir/expand/synchronisation.h"
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/lower/lower_tiles.h"
 #include "backend/ir/lower/scales/lower_scales.h"
@@ -229,8 +230,12 @@ class Sm90Expander {
   const plan::Sm90Gemm gemm_;  // what the program says
   Operand a_, b_operand_;
   std::vector<Operand> further_operands_;  // the B of each further product
-  BarrierId blocks_, stored_, filled_, drained_, pingpong_;
-  RingId load_, use_, freed_, pingpong_ring_, out_;
+  Synchronisation sync_;
+  // Of the loop over K, of inputs and outputs on their way through shared memory, and of sums where
+  // blocks share K.
+  Synchronisation::Stages stages_, input_stages_, output_stages_, exchange_;
+  Synchronisation::Turn turn_;  // of consumer groups: whose products are issued
+  BarrierId blocks_;
   RingId way_;  // its phase is the way through K, where that changes from tile to tile
   BufferId
       fragments_;  // a K tile of A: (value, atom, step), where the atom reads it from registers
@@ -241,13 +246,9 @@ class Sm90Expander {
   ScaleLowering scales_;
   std::vector<Staged> outputs_;  // of each assignment, where they leave through shared memory
   std::vector<Input> inputs_;
-  BarrierId arrived_;             // inputs by TMA, of each buffer and each that waits for itself
-  RingId input_ring_, arrive_;    // passes whose inputs are on their way, or have arrived
   std::vector<BufferId> picked_;  // where the epilogue is rolled: the values of one round, of each
                                   // product
   // Where blocks share K.
-  BarrierId given_, taken_;
-  RingId give_, take_;
   PartSums sums_;  // of all parts of K
   Term split_;     // this block's number among those that share K
   // The elements of a vector along m or n that the epilogue reads for the values of a step.

@@ -46,14 +46,7 @@ void Sm90Expander::declare_inputs() {
                               make_layout(tuple(plan.run, plan.runs_together())));
     }
   }
-  if (!store.in_by_tma()) return;
-  // A slot for each buffer and each that waits by itself: a consumer, or a warp where warps go
-  // alone.
-  const int waiting = gemm_.consumers() * (store.by_warps ? warps : 1);
-  arrived_ = b_.barrier(
-      {declared_.name("arrived"), BarrierKind::mbarrier, store.loads_ahead * waiting, 1, 0});
-  input_ring_ = b_.ring(declared_.name("load_input"), store.loads_ahead);
-  arrive_ = b_.ring(declared_.name("arrive"), store.loads_ahead);
+  input_stages_ = sync_.declare(tile::Pipeline::Moves::inputs, tile::Completion::mbarrier);
 }
 
 void Sm90Expander::place_inputs() {
@@ -79,7 +72,7 @@ Term Sm90Expander::arrived_slot(RingId ring) {
   const Term who =
       store.by_warps ? consumer_ * warps + b_.special(Builtin::warp) % warps : consumer_;
   // Slots of one that waits lie together: who 2 with 2 buffers has the slots 4 and 5.
-  return who * store.loads_ahead + b_.slot(ring);
+  return who * input_stages_.pipeline->stages + b_.slot(ring);
 }
 
 // The pass of a tile with that number.
@@ -99,7 +92,7 @@ Term Sm90Expander::passes_left(Term own) {
 }
 
 void Sm90Expander::load_first_inputs(const Tile& tile) {
-  if (!arrived_) return;
+  if (!input_stages_.filled) return;
   const plan::StagedStore& store = *gemm_.store;
   // With K split over blocks a block stores `each` subtiles of its own, from part * each on.
   over("ahead", store.loads_ahead, [&](Term own) {
@@ -110,7 +103,7 @@ void Sm90Expander::load_first_inputs(const Tile& tile) {
 
 // The pass whose inputs take the place of those that have just been read.
 void Sm90Expander::load_next_inputs(const Tile& tile, const Pass& at) {
-  if (!arrived_) return;
+  if (!input_stages_.filled) return;
   const plan::StagedStore& store = *gemm_.store;
   const auto repeats = gemm_.repeats();
   // All subtiles are on their way from the start.
@@ -124,7 +117,7 @@ void Sm90Expander::load_inputs(const Tile& tile, Term number_of) {
   const plan::StagedStore& store = *gemm_.store;
   const Pass at = pass_with(number_of);
   const auto boxes = [&](int width) {
-    const ExprId slot = arrived_slot(input_ring_);
+    const ExprId slot = arrived_slot(input_stages_.write);
     // TMA counts full boxes, zeros outside the tensor included; what is not wanted sends none.
     Term bytes = number(0);
     for (const Input& each : inputs_) {
@@ -134,7 +127,7 @@ void Sm90Expander::load_inputs(const Tile& tile, Term number_of) {
           number(rows * width * declared_.tensor(each.plan->tensor).element_bytes());
       bytes = bytes + (each.condition < 0 ? of_this : b_.select(each.wanted, of_this, number(0)));
     }
-    b_.sync(arrived_, slot, ArriveExpectBytes{bytes});
+    b_.sync(input_stages_.filled, slot, ArriveExpectBytes{bytes});
     for (const Input& each : inputs_) {
       if (!each.plan->tma) continue;
       const int map = width == store.width ? each.map : each.rest_map;
@@ -147,15 +140,15 @@ void Sm90Expander::load_inputs(const Tile& tile, Term number_of) {
     b_.when(
         at.pass == passes_of_atom() - 1, [&] { boxes(store.rest); }, [&] { boxes(store.width); });
   });
-  b_.emit(Advance{input_ring_, {}});
+  b_.emit(Advance{input_stages_.write, {}});
 }
 
 void Sm90Expander::load_input_boxes(const Input& input, const Tile& tile, const Pass& at, int map) {
   each_box_of_pass(input, tile, at, [&](Term row, std::vector<ExprId> element) {
-    const Ref to{input.shared, {row, number(0), b_.slot(input_ring_), consumer_}};
+    const Ref to{input.shared, {row, number(0), b_.slot(input_stages_.write), consumer_}};
     b_.copy(to, {declared_.tensors[static_cast<size_t>(input.plan->tensor)], std::move(element)},
             TmaLoad{map,
-                    {arrived_, arrived_slot(input_ring_)},
+                    {input_stages_.filled, arrived_slot(input_stages_.write)},
                     box_atom(declared_, map, sema::CopySpace::shared),
                     {}});
   });
@@ -207,14 +200,14 @@ void Sm90Expander::inputs_arrive(const Tile& tile, const Pass& at) {
   if (std::any_of(inputs_.begin(), inputs_.end(),
                   [](const Input& each) { return !each.plan->tma; }))
     consumer_meets();
-  if (!arrived_) return;
-  const ExprId slot = arrived_slot(arrive_);
-  b_.sync(arrived_, slot, WaitMbarrier{b_.phase(arrive_)});
+  if (!input_stages_.filled) return;
+  const ExprId slot = arrived_slot(input_stages_.read);
+  b_.sync(input_stages_.filled, slot, WaitMbarrier{b_.phase(input_stages_.read)});
 }
 
 // A pass has been read: its buffer is not the next one's.
 void Sm90Expander::inputs_done() {
-  if (arrived_) b_.emit(Advance{arrive_, {}});
+  if (input_stages_.filled) b_.emit(Advance{input_stages_.read, {}});
 }
 
 // Reads `values` values of the pass from shared memory, from `first` on.
@@ -232,7 +225,7 @@ void Sm90Expander::read_inputs(Term first, int values) {
 
 void Sm90Expander::read_inputs(const Input& input, Term first, int values) {
   const plan::StagedTensor& plan = *input.plan;
-  const Term buffer = plan.tma ? b_.slot(arrive_) : number(0);
+  const Term buffer = plan.tma ? b_.slot(input_stages_.read) : number(0);
   const int along = plan.along_n ? 1 : 0;
   if (plan.matrices) {
     constexpr int columns = 2;

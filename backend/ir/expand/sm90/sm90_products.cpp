@@ -14,7 +14,7 @@ constexpr int warpgroup = 128;
 
 void Sm90Expander::multiply(const Tile& tile) {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
-  if (pingpong_) wait_for_turn();
+  if (turn_.barrier) wait_for_turn();
   const auto clear = [&] {
     for (const BufferId sums : sums_of_products())
       b_.fill(sums, b_.constant(std::int64_t{0}, gemm_.total));
@@ -35,7 +35,7 @@ void Sm90Expander::multiply(const Tile& tile) {
       }
     });
   }
-  if (pingpong_) pass_turn();
+  if (turn_.barrier) pass_turn();
   if (gemm_.promotion_interval) return;
   declared_.from(where, "the last stage");
   b_.emit(Wait{GroupKind::wgmma, 0, false});
@@ -53,13 +53,14 @@ void Sm90Expander::multiply(const Tile& tile) {
 // round of the ring. Nothing is before the first tile of the first consumer group: its first wait
 // passes.
 void Sm90Expander::wait_for_turn() {
-  b_.sync(pingpong_, group_,
-          WaitMbarrier{b_.select(group_ == 0, number(1) - b_.phase(pingpong_ring_),
-                                 b_.phase(pingpong_ring_))});
+  b_.sync(
+      turn_.barrier, group_,
+      WaitMbarrier{b_.select(group_ == 0, number(1) - b_.phase(turn_.ring), b_.phase(turn_.ring))});
 }
 
 void Sm90Expander::pass_turn() {
-  b_.elect([&] { b_.sync(pingpong_, (group_ + 1) % gemm_.consumer_groups(), ArriveMbarrier{}); });
+  b_.elect(
+      [&] { b_.sync(turn_.barrier, (group_ + 1) % gemm_.consumer_groups(), ArriveMbarrier{}); });
 }
 
 std::vector<BufferId> Sm90Expander::sums_of_products() const {
@@ -103,7 +104,7 @@ void Sm90Expander::multiply_step(BufferId sums, Term step, Term fresh) {
   const auto multiply_by = [&](const Operand& b, BufferId into) {
     over("i", repeats[0], [&](Term i) {
       over("j", repeats[1], [&](Term j) {
-        const Term k = step * gemm_.mma.shape[2], slot = b_.slot(use_);
+        const Term k = step * gemm_.mma.shape[2], slot = b_.slot(stages_.read);
         const Ref a = gemm_.a.fragment
                           ? Ref{fragments_, {i, step}}
                           : Ref{a_.stages, {part_[0] + i * gemm_.mma.shape[0], k, slot}};
@@ -128,7 +129,7 @@ void Sm90Expander::read_step(BufferId registers, Term step) {
                    a_.stages,
                    brings_[0] + i * gemm_.mma.shape[0],
                    brings_[1] + step * gemm_.mma.shape[2],
-                   b_.slot(use_)});
+                   b_.slot(stages_.read)});
   });
 }
 
@@ -181,7 +182,7 @@ void Sm90Expander::products_in_parts(const Tile& tile, Term tile_k) {
   };
   const auto add = [&] { scales_.add(totals_, accumulators_); };
   if (parts == 1) read(number(0));
-  wait_at(b_, filled_, use_);
+  wait_at(b_, stages_.filled, stages_.read);
   over("part", parts, [&](Term part) {
     if (parts > 1) read(part);
     issue(accumulators_, part * (steps / parts), steps / parts, begins);
@@ -191,7 +192,7 @@ void Sm90Expander::products_in_parts(const Tile& tile, Term tile_k) {
     b_.when(at % of_tiles == of_tiles - 1 || tile_k == tile.steps - 1, add);
   });
   if (parts > 1) release_stage();
-  b_.emit(Advance{use_, {}});
+  b_.emit(Advance{stages_.read, {}});
 }
 
 // K tiles whose products go to the totals each, in two sets of accumulators in turn: the tensor
@@ -205,9 +206,9 @@ void Sm90Expander::products_in_turn(const Tile& tile) {
       scales_.read(
           {{tile.first[0] + held_[0], tile.first[1] + held_[1]}, tile.batch, at, number(0)}, set);
     }
-    wait_at(b_, filled_, use_);
+    wait_at(b_, stages_.filled, stages_.read);
     issue(sums[set], number(0), gemm_.repeats()[2], number(0) == 0);
-    b_.emit(Advance{use_, {}});
+    b_.emit(Advance{stages_.read, {}});
   };
   const auto end = [&](size_t set, int in_flight) {
     b_.emit(Wait{GroupKind::wgmma, in_flight, false});
@@ -237,24 +238,25 @@ void Sm90Expander::products_in_turn(const Tile& tile) {
 // share a tile end at about the same time, so that none would keep the tensor cores busy while
 // another waits.
 void Sm90Expander::products(Term tile_k) {
-  wait_at(b_, filled_, use_);
+  wait_at(b_, stages_.filled, stages_.read);
   issue(accumulators_, number(0), gemm_.repeats()[2], tile_k == 0);
-  if (!gemm_.a.fragment) b_.emit(Wait{GroupKind::wgmma, 1, false});
-  b_.when(tile_k > 0, [&] { release_stage(); });
-  b_.emit(Advance{use_, {}});
+  const int late = stages_.pipeline->late;
+  if (!gemm_.a.fragment) b_.emit(Wait{GroupKind::wgmma, late, false});
+  b_.when(tile_k > late - 1, [&] { release_stage(); });
+  b_.emit(Advance{stages_.read, {}});
 }
 
 // The stage may be filled again: every block that loads into it, in any block of the cluster, is
 // told.
 void Sm90Expander::release_stage() {
-  const Term thread =
-      gemm_.a.fragment ? b_.special(Builtin::lane) : b_.special(Builtin::thread) % warpgroup;
-  const Term slot = b_.slot(freed_);
+  const tile::Arrivals& readers = stages_.readers;
+  const Term thread = readers.agent == tile::Agent::warp ? b_.special(Builtin::lane)
+                                                         : b_.special(Builtin::thread) % warpgroup;
+  const Term slot = b_.slot(stages_.release);
   ArriveMbarrier made;
-  if (gemm_.multicast_size() > 1)
-    made.block = gemm_.split ? split_ * gemm_.multicast_size() + thread : thread;
-  b_.when(thread < gemm_.multicast_size(), [&] { b_.sync(drained_, slot, made); });
-  b_.emit(Advance{freed_, {}});
+  if (readers.blocks > 1) made.block = gemm_.split ? split_ * readers.blocks + thread : thread;
+  b_.when(thread < readers.blocks, [&] { b_.sync(stages_.drained, slot, made); });
+  b_.emit(Advance{stages_.release, {}});
 }
 
 }  // namespace lay::ir

@@ -65,7 +65,8 @@ void Sm90Expander::store_picked(const Tile& tile, int first_pass, int passes, in
   rolled("pass", passes, [&](Term pass) {
     declared_.from(declared_.kernel.assignments.front().where);
     const Pass at{atom / repeats[1], atom % repeats[1], pass + first_pass, width};
-    const Term buffer = out_ ? b_.slot(out_) : (atom * of_atom + at.pass) % store.buffers;
+    const Term buffer = output_stages_.write ? b_.slot(output_stages_.write)
+                                             : (atom * of_atom + at.pass) % store.buffers;
     wait_for_stores(store.buffers - 1);
     const Picks picks{
         at_once, [&](Term group) {
@@ -85,7 +86,7 @@ void Sm90Expander::store_picked(const Tile& tile, int first_pass, int passes, in
         }};
     store_through_shared(
         tile, at, buffer, [&](Term v) { return sums_at(picked_, {v}); }, &picks);
-    if (out_) b_.emit(Advance{out_, {}});
+    if (output_stages_.write) b_.emit(Advance{output_stages_.write, {}});
   });
 }
 

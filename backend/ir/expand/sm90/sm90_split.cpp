@@ -19,12 +19,7 @@ void Sm90Expander::declare_split() {
   sums_.declare(b_, declared_,
                 {gemm_.total, gemm_.cluster[2], split.each * split.values, vector,
                  warpgroup * gemm_.consumers()});
-  const int slots = gemm_.consumers();
-  given_ = b_.barrier({declared_.name("given"), BarrierKind::mbarrier, slots, 1, 0});
-  taken_ = b_.barrier(
-      {declared_.name("taken"), BarrierKind::mbarrier, slots, warps * gemm_.cluster[2], 0});
-  give_ = b_.ring(declared_.name("give"), 1, 1);
-  take_ = b_.ring(declared_.name("take"), 1);
+  exchange_ = sync_.declare(tile::Pipeline::Moves::sums);
 }
 
 // The block of the cluster with that part of K and this one's tile.
@@ -45,7 +40,7 @@ void Sm90Expander::exchange() {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   declared_.from(where, "until the others have read what they were given before");
   wait_until_read();
-  b_.emit(Advance{give_, {}});
+  b_.emit(Advance{exchange_.write, {}});
   declared_.from(where, "what this block will be given");
   const int bytes = split.values * warpgroup * others * bits(gemm_.total) / 8;
   b_.when(b_.special(Builtin::warp) % warps == 0, [&] {
@@ -54,7 +49,7 @@ void Sm90Expander::exchange() {
       const Term all = split.passes == split.each * gemm_.cluster[2]
                            ? number(split.each * bytes)
                            : b_.max(b_.min(number(split.each), left), number(0)) * bytes;
-      b_.sync(given_, consumer_, ArriveExpectBytes{all});
+      b_.sync(exchange_.filled, consumer_, ArriveExpectBytes{all});
     });
   });
   declared_.from(where, "to each what it adds up");
@@ -71,13 +66,14 @@ void Sm90Expander::exchange() {
         },
         [&] {
           const Term slot = sums_.slot_in(b_, declared_, split_, owner);
-          b_.loop(
-              "v", number(0), number(split.values), {.step = vector, .unrolled = true},
-              [&](Term v) {
-                const Ref to = sums_.given(first + v, thread, slot),
-                          from{totals_, {held + v, at.i, at.j}};
-                b_.copy(to, from, RemoteStore{{vector, 0, 0}, {given_, consumer_}, rank_of(owner)});
-              });
+          b_.loop("v", number(0), number(split.values), {.step = vector, .unrolled = true},
+                  [&](Term v) {
+                    const Ref to = sums_.given(first + v, thread, slot),
+                              from{totals_, {held + v, at.i, at.j}};
+                    b_.copy(
+                        to, from,
+                        RemoteStore{{vector, 0, 0}, {exchange_.filled, consumer_}, rank_of(owner)});
+                  });
         });
   });
 }
@@ -87,8 +83,8 @@ void Sm90Expander::sum_up() {
   const Term thread = b_.special(Builtin::thread) - warpgroup;
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   declared_.from(where, "the sums, in the order of ranks");
-  b_.sync(given_, consumer_, WaitMbarrier{b_.phase(take_)});
-  b_.emit(Advance{take_, {}});
+  b_.sync(exchange_.filled, consumer_, WaitMbarrier{b_.phase(exchange_.read)});
+  b_.emit(Advance{exchange_.read, {}});
   const auto each_vector = [&](Term first, const std::function<void(Term)>& body) {
     b_.loop("v", number(0), number(split.values), {.step = vector, .unrolled = true},
             [&](Term v) { body(first + v); });
@@ -105,7 +101,7 @@ void Sm90Expander::sum_up() {
   b_.emit(Fence{FenceKind::warp});
   const Term lane = b_.special(Builtin::lane);
   b_.when(lane < gemm_.cluster[2],
-          [&] { b_.sync(taken_, consumer_, ArriveMbarrier{rank_of(lane)}); });
+          [&] { b_.sync(exchange_.drained, consumer_, ArriveMbarrier{rank_of(lane)}); });
 }
 
 void Sm90Expander::epilogue_of_sums(const Tile& tile) {
@@ -130,7 +126,7 @@ void Sm90Expander::epilogue_of_sums(const Tile& tile) {
 }
 
 void Sm90Expander::wait_until_read() {
-  b_.sync(taken_, consumer_, WaitMbarrier{b_.phase(give_)});
+  b_.sync(exchange_.drained, consumer_, WaitMbarrier{b_.phase(exchange_.write)});
 }
 
 }  // namespace lay::ir

@@ -52,15 +52,7 @@ void Sm90Expander::declare_staged() {
       each.run = b_.registers(single ? declared_.name("run") : declared_.fresh("run"), type,
                               Layout(each.plan->run, 1));
   }
-  // A named barrier of one consumer (128 threads), not of the block: the producer never meets
-  // anyone, and other consumers may be at another tile. Warps that store their own rows need none.
-  if (!store.by_warps) {
-    stored_ =
-        b_.barrier({declared_.name("stored"), BarrierKind::named, gemm_.consumers(), warpgroup, 1});
-  }
-  // Where the buffers do not divide a tile's stores the next tile does not begin with the first.
-  if (!gemm_.split && gemm_.stores() % store.buffers != 0)
-    out_ = b_.ring(declared_.name("out"), store.buffers);
+  output_stages_ = sync_.declare(tile::Pipeline::Moves::outputs);
 }
 
 // Its place in shared memory, and how TMA copies it.
@@ -129,7 +121,7 @@ void Sm90Expander::place_tensor(Staged& staged) {
 }
 
 void Sm90Expander::consumer_meets() {
-  b_.sync(stored_, gemm_.consumers() > 1 ? ExprId(consumer_) : ExprId{});
+  b_.sync(output_stages_.stored, gemm_.consumers() > 1 ? ExprId(consumer_) : ExprId{});
 }
 
 // Waits until at most `in_flight` stores are still to be read from shared memory. Where threads
