@@ -9,12 +9,7 @@ lay_result lay_read_measured(lay_context* context, const char* policies, const c
   return api::guarded(found, nullptr, [&] {
     const std::string of_targets = targets ? targets : runtime::target_folder();
     if (!of_targets.empty()) found->add(nullptr, runtime::read_measured_gpus(of_targets));
-    try {
-      runtime::read_policies(policies ? policies : runtime::policy_folder());
-    } catch (const DiagnosticError& error) {
-      Diagnostic ignored = error.diagnostic;
-      ignored.severity = Severity::warning;
-      found->add(nullptr, ignored);
-    }
+    found->add(nullptr,
+               runtime::read_valid_policies(policies ? policies : runtime::policy_folder()));
   });
 }

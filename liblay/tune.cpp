@@ -41,6 +41,10 @@ void take(lay_kernel& kernel, const bench::Finding& finding) {
     return other.schedule.target == finding.schedule.target && other.condition == finding.condition;
   });
   findings.insert(findings.begin(), finding);
+  // The first that takes the sizes counts: those of sizes alone before those of classes.
+  std::stable_partition(findings.begin(), findings.end(), [](const bench::Finding& each) {
+    return each.reach == bench::Reach::of_sizes;
+  });
   for (std::size_t i = findings.size(); i-- > 0;)
     schedules.insert(schedules.begin(), findings[i].schedule);
   kernel.kernel = tuned;

@@ -210,7 +210,8 @@ void add_bench(CLI::App& app, int& code) {
   bench->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   bench
       ->add_option("--size", *sizes,
-                   "the sizes of a problem, or one number for all (default 4096); may be repeated")
+                   "the sizes of a problem, or one number for all (default: those that the script "
+                   "states, else 4096); may be repeated")
       ->type_name("M=4096,N=4096,K=64")
       ->allow_extra_args(false);
   bench
@@ -273,7 +274,8 @@ void add_tune(CLI::App& app, int& code) {
   tune->add_option("file", o->file, "the script to read")->required();
   tune->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   tune->add_option("--size", *sizes,
-                   "the sizes of a problem, or one number for all (default 4096); may be repeated")
+                   "the sizes of a problem, or one number for all (default: those that the script "
+                   "states, else 4096); may be repeated")
       ->type_name("M=4096,N=4096,K=64")
       ->allow_extra_args(false);
   tune->add_option("-o,--output", o->folder,

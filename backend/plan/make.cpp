@@ -407,8 +407,10 @@ Plan make_plan(sema::KernelPtr kernel, const Target& target, Searched searched) 
   const std::size_t rows = plan.variants.size();
   const std::size_t dims = plan.kernel->dims.size();
   if (dims == 0) add_for_sizes(plan, {}, target);
+  std::set<GivenSizes> known;
   for (const sema::StatedSizes& stated : plan.kernel->stated_sizes)
-    if (given_dims(*plan.kernel, stated.sizes) == dims) add_for_stated(plan, stated.sizes, target);
+    if (given_dims(*plan.kernel, stated.sizes) == dims && known.insert(stated.sizes).second)
+      add_for_stated(plan, stated.sizes, target);
   if (plan.variants.size() > rows) drop_unreached(plan.variants);
   return plan;
 }

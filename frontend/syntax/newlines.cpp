@@ -154,7 +154,7 @@ class Filter {
         --conditions_;
         break;
       case LayLexer::ASSIGN:  // schedule NAME for M = 4096
-        if (statement_ == LayLexer::SCHEDULE) statement_ = LayLexer::ASSIGN;
+        if (statement_ == LayLexer::SCHEDULE && result_.open.empty()) statement_ = LayLexer::ASSIGN;
         break;
       case LayLexer::GREATER:
         if (!result_.open.empty() && result_.open.back().type == LayLexer::SWIZZLE) {

@@ -70,14 +70,17 @@ _read = threading.Lock()
 _is_read = False
 
 
-def _read_once(program):
+def _read_once():
     """Reads what was measured on this machine, before the process' first program plans."""
     global _is_read
     with _read:
         if _is_read:
             return
         _is_read = True
-        program.read_measured()
+    try:
+        Program().read_measured()  # a program without limits
+    except LayError as error:
+        warnings.warn(str(error), stacklevel=3)
 
 
 class Program:
@@ -97,6 +100,7 @@ class Program:
                  print=None, log=None):
         if on not in c.MACHINES:
             raise ValueError(f"`on` is {on!r}: expected any, host or gpu")
+        _read_once()
         self._lock = threading.RLock()
         self._says = [self._callback(print or _print), self._callback(log)]
         options = c.Options(
@@ -111,7 +115,6 @@ class Program:
         if not context:
             raise MemoryError("there is no memory for a context of Lay")
         self._context = Handle(context, c.library.lay_context_free)
-        _read_once(self)
         known, count = c.sizes(sizes or {})
         made = ctypes.c_void_p()
         self._call("program_new", context,

@@ -40,6 +40,14 @@ Binding solved_sizes(const sema::Kernel& kernel, const GivenSizes& given) try {
   throw DiagnosticError(std::move(d));
 }
 
+namespace {
+
+void require_valid(const sema::Kernel& kernel, const GivenSizes& given) {
+  solved_sizes(kernel, given);
+}
+
+}  // namespace
+
 plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSizes>& sizes,
                          std::size_t most) {
   constexpr int drawn = 500, drawn_of_given = 100;
@@ -52,7 +60,8 @@ plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSize
         purpose.problems.size() / std::max<std::size_t>(1, kernel.stated_sizes.size());
     for (const sema::StatedSizes& each : kernel.stated_sizes) {
       const auto stated = plan::drawn_sizes(kernel, each.sizes, drawn_of_given);
-      for (std::size_t i = 0; !stated.empty() && i < share; ++i)
+      // Once each at least, where guards leave few others.
+      for (std::size_t i = 0; i < std::max(share, stated.size()) && !stated.empty(); ++i)
         purpose.problems.push_back(stated[i % stated.size()]);
     }
   }
@@ -72,7 +81,7 @@ plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSize
 void add_for_given(plan::Plan& plan, const GivenSizes& given, const Target& target) {
   const sema::Kernel& kernel = *plan.kernel;
   const std::size_t known = plan::given_dims(kernel, given);
-  if (known == kernel.dims.size()) solved_sizes(kernel, given);  // what is wrong with them
+  if (known == kernel.dims.size()) require_valid(kernel, given);
   if (known > 0) plan::add_for_stated(plan, given, target);
 }
 

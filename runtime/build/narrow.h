@@ -34,8 +34,8 @@ plan::Purpose purpose_of(const sema::Kernel& kernel, const std::vector<GivenSize
 // as purpose_of.
 void add_for_given(plan::Plan& plan, const GivenSizes& given, const Target& target);
 
-// The same for sizes that the script states and that leave dims open: plans have searched for those
-// that say all dims.
+// Adds what is searched for sizes that the script states and that leave dims open: plans have
+// searched for those that say all dims.
 void add_for_open_sizes(plan::Plan& plan, const Target& target);
 
 // The error "unknown-variant" of a name that is none of these.

@@ -159,7 +159,9 @@ std::set<std::string> dump_plan(const Script& script, plan::Plan plan, const Dum
     return plan::repack_names(plan);
   }
   Binding sizes;
-  if (options.stage == "plan" && options.sizes.empty() && !options.any_size)
+  // Other stages are asked for variants by the names that the plan prints.
+  const bool is_named = options.stage == "plan" || !options.variant.empty();
+  if (is_named && options.sizes.empty() && !options.any_size)
     add_for_open_sizes(plan, options.target);
   if (!options.sizes.empty()) sizes = keep_taken(plan, options);
   if (options.stage != "plan") {

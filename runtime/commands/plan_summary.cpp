@@ -182,8 +182,11 @@ std::string plan_summary(const plan::Plan& plan, const Target& target, const Giv
       "// --all prints the schedules of all" +
       (open.empty() ? "" : ", --size " + open + " the one that is best there") + "\n";
   if (!rows.empty())
-    text += table(built, rows, taken, all, target) + "//\n// of " + std::to_string(all) +
-            " drawn problems with sizes from 1 to 16384 and aligned pointers\n";
+    text +=
+        table(built, rows, taken, all, target) + "//\n// of " + std::to_string(all) +
+        (!is_given && !kernel.stated_sizes.empty()
+             ? " problems with aligned pointers, half of them of the sizes that the script states\n"
+             : " drawn problems with sizes from 1 to 16384 and aligned pointers\n");
   text += loss_text(kernel, narrowed);
   add_names(text, "others:", others);
   add_names(text, "not built:", left_out);

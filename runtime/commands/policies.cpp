@@ -1,6 +1,7 @@
 #include "runtime/commands/policies.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,7 @@
 
 #include "backend/target/target.h"
 #include "frontend/algebra/support/refusal.h"
+#include "frontend/sema/kernel/tuned_rows.h"
 #include "frontend/sema/library.h"
 #include "runtime/io/file.h"
 #include "runtime/io/user_dirs.h"
@@ -53,14 +55,49 @@ std::string tuned_policy_path(const std::string& folder, const std::string& fami
   return folder + "/tuned_" + family + ".lay";
 }
 
+namespace {
+
+constexpr std::array families{"sm90", "sm80", "simt"};
+
+void read_policy(const std::string& folder, const std::string& family) {
+  const std::string path = tuned_policy_path(folder, family), library = "user.tuned_" + family;
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored))
+    sema::add_library(library, path, read_file(path));
+  else if (sema::has_library(library))
+    sema::add_library(library, path, "let rows = ()\n");
+}
+
+}  // namespace
+
 void read_policies(const std::string& folder) {
   if (folder.empty()) return;
-  for (const char* family : {"sm90", "sm80", "simt"}) {
-    const std::string path = tuned_policy_path(folder, family);
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored))
-      sema::add_library(std::string("user.tuned_") + family, path, read_file(path));
+  for (const char* family : families) read_policy(folder, family);
+}
+
+Diagnostics read_valid_policies(const std::string& folder) {
+  Diagnostics wrong;
+  if (folder.empty()) return wrong;
+  for (const std::string family : families) {
+    const auto ignore = [&](const std::string& message) {
+      const std::string path = tuned_policy_path(folder, family);
+      Diagnostic d{"file",
+                   message.find(path) == std::string::npos ? path + ": " + message : message};
+      d.severity = Severity::warning;
+      d.notes.push_back({"help", "the file is ignored; `lay tune` writes such files"});
+      wrong.add(d);
+      sema::add_library("user.tuned_" + family, path, "let rows = ()\n");
+    };
+    try {
+      read_policy(folder, family);
+      sema::tuned_rows(family);
+    } catch (const Refusal& refusal) {
+      ignore(refusal.message);
+    } catch (const DiagnosticError& error) {
+      ignore(error.diagnostic.message);
+    }
   }
+  return wrong;
 }
 
 std::string target_folder() {

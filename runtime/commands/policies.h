@@ -17,10 +17,14 @@ std::string policy_folder();
 // "tuned_sm90.lay" in that folder.
 std::string tuned_policy_path(const std::string& folder, const std::string& family);
 
-// Reads the files of the folder, so that plans ask them from now on
-// (frontend/sema/kernel/tuned_rows.h). A missing file is skipped; DiagnosticError "file" for one
-// that cannot be read. An error in a file is known when the file is asked.
+// Reads the files of the folder, so that plans ask them from now on, in place of those that were
+// read before (frontend/sema/kernel/tuned_rows.h). DiagnosticError "file" for one that cannot be
+// read. An error in a file is known when the file is asked.
 void read_policies(const std::string& folder);
+
+// The same, where each file is asked once: one that is wrong, or cannot be read, is ignored.
+// Returns what is wrong with each, as warnings.
+Diagnostics read_valid_policies(const std::string& folder);
 
 // $LAY_TARGETS, else $XDG_DATA_HOME/lay/targets, else ~/.local/share/lay/targets; empty where none
 // is an absolute path.

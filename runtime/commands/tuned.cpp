@@ -7,6 +7,18 @@
 
 namespace lay::runtime {
 
+namespace {
+
+// The kernel that a schedule, or a statement of sizes, is for; null for other statements.
+const syntax::Identifier* kernel_of(const syntax::Statement& statement) {
+  if (const auto* schedule = std::get_if<syntax::Schedule>(&statement.node))
+    return &schedule->kernel;
+  if (const auto* sizes = std::get_if<syntax::Sizes>(&statement.node)) return &sizes->kernel;
+  return nullptr;
+}
+
+}  // namespace
+
 std::string tuned_path(const std::string& script) {
   return std::filesystem::path(script).replace_extension(".tuned.lay").string();
 }
@@ -25,13 +37,10 @@ std::vector<const syntax::Statement*> Tuned::behind(const syntax::Statement& sta
   std::vector<const syntax::Statement*> all;
   const auto* kernel = std::get_if<syntax::Kernel>(&statement.node);
   if (!parsed_.tree || !kernel || own_.contains(kernel->name.text)) return all;
-  const auto of_kernel = [&](const syntax::Statement& each) {
-    const auto* schedule = std::get_if<syntax::Schedule>(&each.node);
-    return schedule && schedule->kernel.text == kernel->name.text;
-  };
-  for (const syntax::Statement& each : parsed_.tree->statements)
-    if (of_kernel(each) || (!began_ && !std::holds_alternative<syntax::Schedule>(each.node)))
-      all.push_back(&each);
+  for (const syntax::Statement& each : parsed_.tree->statements) {
+    const syntax::Identifier* named = kernel_of(each);
+    if (named ? named->text == kernel->name.text : !began_) all.push_back(&each);
+  }
   began_ = true;
   return all;
 }

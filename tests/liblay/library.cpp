@@ -415,7 +415,7 @@ TEST_CASE("what was measured on the machine counts for plans that are made later
   using lay::test::put;
   const lay::test::TemporaryFolder policies, targets;
   const std::string path = policies / "tuned_sm90.lay";
-  put(path,
+  const std::string rows =
       "use atoms.sm90\n"
       "dim M, N, K, L\n"
       "record here {\n"
@@ -423,7 +423,8 @@ TEST_CASE("what was measured on the machine counts for plans that are made later
       "  masked = false, any_pitch = false, condition = M >= 3072 and M < 6144\n"
       "  tile = (128,64,64), mma = wgmma(n = 64, ab = bf16, acc = f32)\n"
       "}\n"
-      "let rows = (here,)\n");
+      "let rows = (here,)\n";
+  put(path, rows);
   put(targets / "mine.lay", "let measured = (\n");
   const Session session;
   REQUIRE(session.run(kProduct) == LAY_RESULT_OK);
@@ -453,9 +454,19 @@ TEST_CASE("what was measured on the machine counts for plans that are made later
   CHECK_THAT(wrong.message, Catch::Contains("mine.lay"));
   CHECK(taken(4096) == "sm90_tuned");
   CHECK(taken(512) != "sm90_tuned");
-  // The process keeps what it read: here nothing, for other tests.
-  put(path, "let rows = ()\n");
+  // A file that is wrong is ignored, and so is what was read before it.
+  put(path, "let rows = (\n");
   CHECK(lay_read_measured(session.context(), policies.path().c_str(), "") == LAY_RESULT_OK);
+  REQUIRE(lay_diagnostic_count(session.context()) == 1);
+  REQUIRE(lay_diagnostic_get(session.context(), 0, &wrong) == LAY_RESULT_OK);
+  CHECK(wrong.severity == LAY_SEVERITY_WARNING);
+  CHECK_THAT(wrong.message, Catch::Contains("tuned_sm90.lay"));
+  CHECK(taken(4096) != "sm90_tuned");
+  // And a folder without files has none.
+  put(path, rows);
+  CHECK(lay_read_measured(session.context(), policies.path().c_str(), "") == LAY_RESULT_OK);
+  CHECK(taken(4096) == "sm90_tuned");
+  CHECK(lay_read_measured(session.context(), targets.path().c_str(), "") == LAY_RESULT_OK);
   CHECK(taken(4096) != "sm90_tuned");
   lay_kernel_free(kernel);
 }

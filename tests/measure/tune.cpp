@@ -130,6 +130,23 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   }
 }
 
+TEST_CASE("bench and tune take the sizes that a script states, where none are given") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "stated.lay";
+  test::put(file, test::slurp(script) +
+                      "\nschedule linear for M = 64, N = 32, K = 16\nschedule linear for N = 8\n");
+  const auto read = checked(file);
+  using Sizes = std::map<std::string, std::int64_t>;
+  const auto kernel = kernel_of(*read, "linear");
+  CHECK(
+      bench::problems_for(*kernel, {}) ==
+      std::vector<Sizes>{{{"M", 64}, {"N", 32}, {"K", 16}}, {{"M", 4096}, {"N", 8}, {"K", 4096}}});
+  CHECK(bench::problems_for(*kernel, {{{"", 7}}}) ==
+        std::vector<Sizes>{{{"M", 7}, {"N", 7}, {"K", 7}}});
+  CHECK(bench::problems_for(*kernel_of(*read, "blas"), {}) ==
+        std::vector<Sizes>{{{"M", 4096}, {"N", 4096}, {"K", 4096}}});
+}
+
 TEST_CASE("every size is in one class, with its nearest powers of two") {
   for (std::int64_t size = 1; size < 5000; ++size) {
     const auto range = bench::range_of(size);
@@ -321,6 +338,25 @@ TEST_CASE("both ends of a class of sizes are in it, as aligned as the sizes") {
         CHECK((value - step < range.from || value + step >= range.below));
       }
     CHECK(ends.size() == 2);
+  }
+  // Rows of several dims: the greatest of them moves.
+  const test::TemporaryFolder folder;
+  const std::string file = folder / "joined.lay";
+  test::put(file,
+            "kernel joined<B, M, N, K>(X: f32 (B,M,K):(M*K,K,1), W: f32 (N,K):(K,1))\n"
+            "  -> Y: f32 (B,M,N):(M*N,N,1) { Y[b,m,n] = sum[k](X[b,m,k] * W[n,k]) }\n");
+  const auto of_joined = checked(file);
+  const auto rows = kernel_of(*of_joined, "joined");
+  const auto found = plan::recognise_coalesced(rows, plan::facts_of(*rows));
+  const auto& gemm = std::get<plan::Gemm>(found);
+  const auto given = bench::problem_of(rows, {{"B", 5}, {"M", 800}, {"N", 64}, {"K", 64}}, {});
+  const auto moved = bench::ends_of_class(bench::with_kernel(given, gemm.kernel), gemm.form);
+  REQUIRE(moved.size() == 2);
+  for (const auto& end : moved) {
+    CHECK(end.at("B") == 5);
+    CHECK(end.at("M") != 800);
+    const bench::Range range = bench::range_of(4000);
+    CHECK((range.from <= 5 * end.at("M") && 5 * end.at("M") < range.below));
   }
   const auto smallest = bench::problem_of(kernel, {{"M", 1}, {"N", 1}, {"K", 1}}, {});
   CHECK(bench::ends_of_class(smallest, form).empty());

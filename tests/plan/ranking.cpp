@@ -77,9 +77,8 @@ class Reader {
     auto tile = row.numbers("tile", 1, 256), cluster = row.numbers("cluster", 1, 8);
     const auto groups = row.numbers("groups", 1, 4), sizes = row.numbers("sizes", 1, 1 << 20);
     const double us = row.real("us"), library = row.real("library");
-    const std::string words = tuple_text(tile) + " " + tuple_text(groups) + " " +
-                              tuple_text(cluster) + " stages " +
-                              std::to_string(row.integer("stages", 0, 32));
+    const std::string words =
+        tuple_text(tile) + " " + tuple_text(groups) + " " + tuple_text(cluster);
     // A schedule with its factors exchanged says the instruction's rows first, a cost M.
     if (row.integer("swap_ab", 0, 1) == 1) {
       std::swap(tile.at(0), tile.at(1));
@@ -118,7 +117,7 @@ Agreement agreement(const std::vector<Measured>& rows) {
     for (std::size_t j = 0; j < i; ++j) {
       const double apart = std::log(rows[i].time / rows[j].time);
       if (std::abs(apart) < spread) continue;
-      if (rows[i].cost == rows[j].cost) continue;
+      if (rows[i].words == rows[j].words) continue;
       const bool same = (apart > 0) == (rows[i].cost > rows[j].cost);
       ++(same ? of.agree : of.differ);
     }

@@ -15,6 +15,7 @@
 #include "backend/plan/schedule/fitting.h"
 #include "backend/target/target.h"
 #include "frontend/sema/library.h"
+#include "runtime/build/narrow.h"
 #include "tests/language/script.h"
 #include "tests/plan/policy_rows.h"
 
@@ -207,6 +208,10 @@ TEST_CASE("plans for known sizes: those that a script states are searched in eve
   }
   CHECK(better > 0);
 
+  // The same sizes twice are searched once.
+  CHECK(names(plan::make_plan(
+            kernel_of(stated + "schedule f for K = 8120, N = 1816, M = 1784\n"))) == names(plan));
+
   // A script's own schedule comes first, and nothing is searched for sizes that it takes.
   const plan::Plan own = plan::make_plan(kernel_of(stated + "schedule f for simt { }\n"));
   CHECK(names(own) ==
@@ -221,7 +226,7 @@ TEST_CASE("plans for known sizes: what a script states wrongly is refused") {
   CHECK(message("M = 64") == "");
   CHECK(message("M = 2 * 32, N = 64, K = 64") == "");
   CHECK_THAT(message("m = 64"), Contains("[no-parameter]") && Contains("has no size m"));
-  CHECK_THAT(message("M = 0"), Contains("[operand-kind]") && Contains("at least 1"));
+  CHECK_THAT(message("M = 0"), Contains("[operand-kind]") && Contains("from 1 to"));
   CHECK_THAT(message("M = (1,2)"), Contains("[operand-kind]"));
   CHECK_THAT(message("M = 64, M = 32"),
              Contains("[duplicate-name]") && Contains("M is given twice"));
@@ -234,6 +239,59 @@ TEST_CASE("plans for known sizes: what a script states wrongly is refused") {
   CHECK_THAT(sema::test::Script(guarded + "schedule g for M = 4, N = 8\n").messages,
              Contains("[guard]") && Contains("N <= M"));
   CHECK_THAT(sema::test::Script("schedule h for M = 4\n").messages, Contains("[unknown-kernel]"));
+  // What no launch takes, though no guard by itself refuses it.
+  CHECK_THAT(message("M = 2147483648"), Contains("[operand-kind]"));
+  CHECK(message("M = 2147483647") == "");
+  const std::string between =
+      "kernel g<M, N>(A: f32 (M,N):(N,1)) -> C: f32 (M,N):(N,1) where M >= 100 and M <= 50 + N\n"
+      "{ C[m,n] = 2 * A[m,n] }\n";
+  CHECK(sema::test::Script(between + "schedule g for N = 50\n").messages == "");
+  CHECK_THAT(sema::test::Script(between + "schedule g for N = 3\n").messages,
+             Contains("[guard]") && Contains("no launch has these sizes"));
+}
+
+TEST_CASE("plans for known sizes: instances of a kernel leave out sizes that their guards refuse") {
+  const std::string generic =
+      "kernel g<T: type, M, N>(X: T (M,N):(N,1)) -> Y: T (M,N):(N,1) where N * bits(T) % 128 == 0\n"
+      "{ Y[m,n] = X[m,n] }\n"
+      "schedule g for M = 64, N = 4\n"
+      "schedule g for M = 64, N = 8\n"
+      "let y = g(random(bf16, (4,8), 1))\n";
+  const sema::test::Script script(generic);
+  CHECK(script.messages == "");
+}
+
+TEST_CASE("plans for known sizes: a build counts stated sizes as much as all others") {
+  const sema::KernelPtr kernel = kernel_of(std::string(product) +
+                                           "schedule f for M = 1784, N = 1816, K = 8120\n"
+                                           "schedule f for N = 1816, K = 8120\n");
+  const plan::Purpose purpose = runtime::purpose_of(*kernel, {}, 12);
+  CHECK(purpose.for_other_sizes);
+  std::size_t first = 0, second = 0;
+  for (const Binding& sizes : purpose.problems) {
+    if (sizes == at(*kernel, 1784, 1816, 8120))
+      ++first;
+    else
+      second += sizes.at(*kernel->dims[1].symbol.dim_id()) == 1816;
+  }
+  CHECK(4 * first == purpose.problems.size());
+  CHECK(4 * second == purpose.problems.size());
+  // Where guards leave no others these are all there are.
+  const sema::KernelPtr fixed = kernel_of(
+      "kernel f<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+      "  where N == 14336 and K == 4100\n"
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
+      "schedule f for M = 16, N = 14336, K = 4100\n");
+  const auto of_fixed = runtime::purpose_of(*fixed, {}, 12).problems;
+  CHECK(of_fixed == std::vector<Binding>{at(*fixed, 16, 14336, 4100)});
+  // Sizes of the command line are what a build is for, whatever the script states.
+  CHECK(runtime::purpose_of(*kernel, {{{"M", 8}, {"N", 8}, {"K", 8}}}, 12).problems.size() == 1);
+
+  // What is drawn for open dims stands in the plan that is printed and built.
+  plan::Plan plan = plan::make_plan(kernel);
+  const std::size_t searched = plan.variants.size();
+  runtime::add_for_open_sizes(plan, default_target());
+  CHECK(plan.variants.size() > searched);
 }
 
 TEST_CASE("plans for known sizes: plans without such a portfolio stay as they are") {

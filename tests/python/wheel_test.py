@@ -40,7 +40,8 @@ class Wheel(unittest.TestCase):
         """Runs Python with the package and without whatever else says where a library lies."""
         keep = ("PATH", "HOME", "LANG", "LD_PRELOAD", "ASAN_OPTIONS")
         variables = {name: os.environ[name] for name in keep if name in os.environ}
-        variables.update(PYTHONPATH=str(self.unpacked), PYTHONDONTWRITEBYTECODE="1", **more)
+        variables.update(PYTHONPATH=str(self.unpacked), PYTHONDONTWRITEBYTECODE="1",
+                         LAY_POLICIES="/nonexistent", LAY_TARGETS="/nonexistent", **more)
         return subprocess.run([sys.executable, *arguments], env=variables, capture_output=True,
                               text=True)
 

@@ -158,14 +158,15 @@ TEST_CASE("needs_more: an open bracket, a wanted operand, a block that has not c
        {"(", "let a = (1,", "let a =", "a o", "a +\n", "f(1, // one\n", "let x = [a for i in 0..3",
         "kernel f<M>(A: f32 M:1) -> C: f32 M:1", "kernel f<M>(A: f32 M:1) -> C: f32 M:1\n",
         "kernel f<M>(A: f32 M:1) -> C: f32 M:1 {\n C[m] = 1\n", "schedule f for simt",
-        "record r(n)", "let a = if b", "let a = if b then 1", "Sw<3,4", "def f(x) =", "dim M,"}) {
+        "schedule f for simt when r(n = 4).a == 4", "record r(n)", "let a = if b",
+        "let a = if b then 1", "Sw<3,4", "def f(x) =", "dim M,"}) {
     INFO(text);
     CHECK(syntax::needs_more(text));
   }
   for (const char* text :
        {"", "a", "let a = (1,2)\n", ")", "(]", "let a = (1,\nlet b = 2", "Sw<3,4,3>", "\0", "\xff",
         "kernel f<M>(A: f32 M:1) -> C: f32 M:1 { C[m] = 1 }", "// a comment +", "let a = \"(",
-        "let a = if b then 1 else 2"}) {
+        "let a = if b then 1 else 2", "schedule f for M = 4, N = 8"}) {
     INFO(text);
     CHECK_FALSE(syntax::needs_more(text));
   }

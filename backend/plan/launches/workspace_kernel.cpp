@@ -90,9 +90,10 @@ Kernel storing(Kernel kernel, const Tensor& result, const std::vector<IndexId>& 
   return kernel;
 }
 
-// A script's schedules are of the kernel that it wrote, of which a launch is a part.
+// A script's schedules and sizes are of the kernel that it wrote, of which a launch is a part.
 KernelPtr as_launch(Kernel kernel) {
   kernel.schedules.clear();
+  kernel.stated_sizes.clear();
   kernel = tile::rename_indices(kernel, {});
   drop_unused_tensors(kernel);
   return std::make_shared<const Kernel>(std::move(kernel));

@@ -388,9 +388,10 @@ double seconds_of_cost(std::int64_t cost, const Target& target) {
 }
 
 double expected_seconds(const Plan& plan, const Variant& variant, const Binding& sizes,
-                        const Target& target) {
-  const auto launches = forecast(plan, variant, sizes, target);
+                        const Target& target, std::optional<std::int64_t> cost) {
+  auto launches = forecast(plan, variant, sizes, target);
   if (!launches) return std::numeric_limits<double>::infinity();
+  if (cost) launches->back().expected = seconds_of_cost(*cost, target);
   double all = 0;
   for (const Forecast& launch : *launches)
     all += std::max(launch.expected.value_or(0), launch.seconds());

@@ -51,12 +51,13 @@ struct Forecast {
 std::optional<std::vector<Forecast>> forecast(const Plan& plan, const Variant& variant,
                                               const Binding& sizes, const Target& target);
 
-// The seconds that clocks of the library's costs take, which count hundredths of one.
+// Returns the seconds of a cost of the library's, which counts hundredths of a clock.
 double seconds_of_cost(std::int64_t cost, const Target& target);
 
 // Returns the seconds that all launches of a variant are expected to take, one after the other:
 // what they cost, and no less than their bounds. Infinite where there is no forecast.
+// `cost`: of the last launch, in place of the variant's own.
 double expected_seconds(const Plan& plan, const Variant& variant, const Binding& sizes,
-                        const Target& target);
+                        const Target& target, std::optional<std::int64_t> cost = {});
 
 }  // namespace lay::plan

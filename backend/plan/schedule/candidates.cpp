@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "backend/plan/gemm_variants.h"
 #include "backend/plan/make.h"
@@ -30,7 +30,7 @@ struct Row {
 
 // Accesses are left to the planner, which makes a variant of each width; the one that takes the
 // sizes must be of the width that the cost is of.
-Row row_of(const std::string& family, const sema::Policy& policy, const sema::Kernel& kernel) {
+Row as_row(const std::string& family, const sema::Policy& policy, const sema::Kernel& kernel) {
   Row row{{family, {}, {}, kernel.where}, {}, {}};
   std::vector<Problem> none;
   if (const auto cost = cost_of({family, {}, policy.entries, kernel.where}, none))
@@ -45,16 +45,16 @@ Row row_of(const std::string& family, const sema::Policy& policy, const sema::Ke
   return row;
 }
 
-// Nothing where the laws refuse the schedule, or no variant of it takes these sizes. Without
-// `seconds` it is expected to take what its variant is.
+// Returns nothing where the laws refuse the schedule, or no variant of it takes these sizes.
+// `cost`: that of the row, which the schedule does not say.
 std::optional<Candidate> planned(const sema::Kernel& kernel, const sema::Schedule& schedule,
                                  const Binding& sizes, const Target& target,
-                                 std::optional<double> seconds) {
+                                 std::optional<std::int64_t> cost) {
   auto scheduled = std::make_shared<sema::Kernel>(kernel);
   scheduled->schedules = {schedule};
   // A row goes through the planner as if a script said it: what the laws refuse is dropped, and no
   // candidate is timed that could not be written down.
-  Candidate candidate{schedule, make_plan(scheduled, target), 0, 0};
+  Candidate candidate{schedule, make_plan(scheduled, target, Searched::nothing), 0, 0};
   if (!candidate.plan.problems.empty()) return std::nullopt;
   const auto fitting = fitting_variants(candidate.plan, sizes);
   // The plan has the library's variants behind the schedule's: only a variant of the schedule
@@ -63,7 +63,7 @@ std::optional<Candidate> planned(const sema::Kernel& kernel, const sema::Schedul
                                   [](const Variant* variant) { return variant->schedule.known(); });
   if (found == fitting.end()) return std::nullopt;
   candidate.variant = static_cast<std::size_t>(*found - candidate.plan.variants.data());
-  candidate.seconds = seconds ? *seconds : expected_seconds(candidate.plan, **found, sizes, target);
+  candidate.seconds = expected_seconds(candidate.plan, **found, sizes, target, cost);
   return std::isfinite(candidate.seconds) ? std::optional(std::move(candidate)) : std::nullopt;
 }
 
@@ -83,49 +83,48 @@ std::string identity(const Candidate& candidate) {
 class Ranking {
  public:
   Ranking(const Gemm& gemm, std::string family, const Binding& sizes, const Target& target)
-      : kernel_(*gemm.kernel), family_(std::move(family)), sizes_(sizes), target_(target) {
-    Facts facts = facts_of(kernel_);
-    const sema::ProductKind kind = product_kind(kernel_, gemm.form, facts, false, target);
+      : kernel_(*gemm.kernel),
+        family_(std::move(family)),
+        sizes_(sizes),
+        target_(target),
+        facts_(facts_of(kernel_)),
+        kind_(product_kind(kernel_, gemm.form, facts_, false, target)) {
     const auto size = sized(product_size(kernel_, gemm.form, target), sizes);
     for (const sema::Policy& policy :
-         library_rows(family_, kernel_, gemm.form, facts, false, target)) {
-      Row row = row_of(family_, policy, kernel_);
+         library_rows(family_, kernel_, gemm.form, facts_, false, target)) {
+      Row row = as_row(family_, policy, kernel_);
       // A condition beside a cost says where the schedule has work; of a row without a cost it
       // chooses among rows, and times do that here.
       const auto cost = row.cost && size ? under(*row.cost, *size).evaluate({}) : std::nullopt;
       if (!cost)
         without_cost_.push_back(std::move(row));
       else if (!under(policy.when, *size).is_never())
-        priced_.push_back({*cost, [row = std::move(row)] { return std::optional(row); }});
+        priced_.push_back({*cost, std::move(row)});
     }
-    // Costs of the space were fitted to products of two tensors as they lie.
-    if (!size || gemm.form.segments || gemm.form.has_views() || !gemm.form.scales.empty()) return;
-    for (const sema::SpaceRow& row : sema::library_space(family_, kind, *size))
-      priced_.push_back({row.cost, [this, kind, row]() -> std::optional<Row> {
-                           const auto policy = sema::space_policy(family_, kind, row);
-                           if (!policy) return std::nullopt;
-                           return row_of(family_, *policy, kernel_);
-                         }});
+    if (size)
+      for (const sema::SpaceRow& row : sema::library_space(family_, kind_, *size))
+        priced_.push_back({row.cost, row});
     std::stable_sort(priced_.begin(), priced_.end(),
                      [](const Priced& a, const Priced& b) { return a.cost < b.cost; });
   }
-  Ranking(const Ranking&) = delete;  // rows of the space hold its address
-  Ranking& operator=(const Ranking&) = delete;
 
-  // At most `most` that keep the laws, fastest first.
+  // Returns at most `most` that keep the laws, fastest first.
   std::vector<Candidate> candidates(std::size_t most) const {
+    // Where the planner refuses so many in a row it refuses the rest, too: to plan all takes long.
+    const std::size_t most_tried = 24 + 4 * most;
     std::vector<Candidate> made;
     std::set<std::string> known;
-    const auto keep = [&](const Row& row, std::optional<double> seconds) {
-      auto candidate = planned(kernel_, row.schedule, sizes_, target_, seconds);
+    const auto keep = [&](const Row& row, std::optional<std::int64_t> cost) {
+      auto candidate = planned(kernel_, row.schedule, sizes_, target_, cost);
       if (!candidate || (row.accesses && candidate->chosen().accesses != *row.accesses)) return;
       if (known.insert(identity(*candidate)).second) made.push_back(std::move(*candidate));
     };
     // By rising cost, so that of equal schedules the cheapest is kept.
-    for (std::size_t i = 0; i < priced_.size() && made.size() < most; ++i)
-      if (const auto row = priced_[i].row()) keep(*row, seconds_of_cost(priced_[i].cost, target_));
-    if (!made.empty()) return made;
-    for (const Row& row : without_cost_) keep(row, {});
+    const std::size_t tried = std::min(most_tried, priced_.size());
+    for (std::size_t i = 0; i < tried && made.size() < most; ++i)
+      if (const auto row = row_of(priced_[i])) keep(*row, priced_[i].cost);
+    if (made.empty())
+      for (const Row& row : without_cost_) keep(row, {});
     std::stable_sort(made.begin(), made.end(),
                      [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
     if (made.size() > most)
@@ -137,13 +136,22 @@ class Ranking {
   // Rows of a space are thousands: each is asked for when its turn comes.
   struct Priced {
     std::int64_t cost;
-    std::function<std::optional<Row>()> row;
+    std::variant<Row, sema::SpaceRow> what;
   };
+
+  std::optional<Row> row_of(const Priced& priced) const {
+    if (const auto* row = std::get_if<Row>(&priced.what)) return *row;
+    const auto policy = sema::space_policy(family_, kind_, std::get<sema::SpaceRow>(priced.what));
+    if (!policy) return std::nullopt;
+    return as_row(family_, *policy, kernel_);
+  }
 
   const sema::Kernel& kernel_;
   const std::string family_;
   const Binding& sizes_;
   const Target& target_;
+  Facts facts_;
+  const sema::ProductKind kind_;
   std::vector<Priced> priced_;
   std::vector<Row> without_cost_;
 };
@@ -179,8 +187,10 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
       return each.key == "rasterization" || each.key == "group_m";
     });
     schedule.entries.push_back({"group_m", "", Tuple(rows), kernel->where});
-    if (auto made = planned(*kernel, schedule, sizes, target, candidate.seconds))
+    if (auto made = planned(*kernel, schedule, sizes, target, {})) {
+      made->seconds = candidate.seconds;
       candidates.push_back(std::move(*made));
+    }
   }
   return candidates;
 }

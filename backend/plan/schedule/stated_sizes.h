@@ -19,8 +19,8 @@ namespace lay::plan {
 // plan's other variants take.
 void add_for_sizes(Plan& plan, const Binding& sizes, const Target& target);
 
-// The same for sizes by name, of the dims that there are. Where some are open, for a dozen problems
-// that are drawn (narrow/drawn_sizes.h): each search takes a tenth of a second.
+// Adds the same for sizes by name. Where dims are open it does so for a dozen problems that are
+// drawn (narrow/drawn_sizes.h); a search takes one or two tenths of a second.
 void add_for_stated(Plan& plan, const GivenSizes& given, const Target& target);
 
 }  // namespace lay::plan

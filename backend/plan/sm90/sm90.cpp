@@ -129,8 +129,8 @@ bool Shaper::choose_shared(TmaOperand& operand, int axis, const std::optional<An
   const bool leaves_end = !operand.along_k && !operand.view && atom == outer;
   const int run = (operand.along_k ? k : atom) * element / 8;
   std::vector<int> spans;
-  // In the order of the atom's record: the first that fits is the default.
-  // Boxes of TMA write them.
+  // What the atom reads, boxes of TMA must write. In the order of the atom's record: the first that
+  // fits is the default.
   const std::vector<int>& widths = box_widths();
   for (const int span : gemm_.mma.swizzle_widths) {
     const bool writable = std::ranges::find(widths, span) != widths.end();

@@ -163,8 +163,8 @@ struct Schedule {
   Span where;
 };
 
-// Sizes that a script states for a kernel, by its dims' names, each at least 1 and together as the
-// guards allow; dims without one are open. Plans search schedules for them.
+// Sizes that a script states for a kernel, by its dims' names, each from 1 to 2^31 - 1 and together
+// such as the guards allow; dims without one are open. Plans search schedules for them.
 struct StatedSizes {
   std::map<std::string, std::int64_t> sizes;
   Span where;

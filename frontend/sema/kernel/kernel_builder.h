@@ -151,8 +151,11 @@ KernelPtr check_kernel(Session& session, const KernelFamily& family,
 // Entries of a schedule, evaluated (schedule.cpp).
 Schedule check_schedule(Session& session, const Closure& closure, const syntax::Schedule& schedule,
                         const Kernel& kernel);
-// Sizes that a script states, evaluated (kernel_statement.cpp).
+// Sizes that a script states, evaluated (kernel_statement.cpp); they may break guards.
 StatedSizes check_sizes(Session& session, const Closure& closure, const syntax::Sizes& sizes,
                         const Kernel& kernel);
+// Returns the first guard that no launch of these sizes keeps beside those before it; nothing where
+// the guards allow them, as far as facts tell.
+std::optional<Guard> broken_guard(const Kernel& kernel, const StatedSizes& stated);
 
 }  // namespace lay::sema

@@ -448,7 +448,9 @@ KernelPtr check_kernel(Session& session, const KernelFamily& family,
     kernel.schedules.push_back(check_schedule(session, closure, *schedule, kernel));
   }
   for (const auto& [closure, sizes] : family.stated_sizes)
-    kernel.stated_sizes.push_back(check_sizes(session, closure, *sizes, kernel));
+    if (StatedSizes stated = check_sizes(session, closure, *sizes, kernel);
+        !broken_guard(kernel, stated))
+      kernel.stated_sizes.push_back(std::move(stated));
   return std::make_shared<const Kernel>(std::move(kernel));
 }
 

@@ -1,6 +1,8 @@
 // The statements `kernel` and `schedule`, of schedules and of sizes.
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "frontend/sema/kernel/kernel_builder.h"
 #include "frontend/sema/kernel/schedule_entry.h"
@@ -110,8 +112,10 @@ void define_kernel(Session& session, const std::shared_ptr<Module>& module, cons
 
 StatedSizes check_sizes(Session& session, const Closure& closure, const syntax::Sizes& source,
                         const Kernel& kernel) {
-  StatedSizes stated{{}, join(source.kernel.span, source.sizes.back().name.span)};
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;  // that a launch takes
   Frame frame{closure, {}};
+  const Span last = frame.tree()[source.sizes.back().value].span;
+  StatedSizes stated{{}, join(source.kernel.span, last)};
   for (const syntax::Field& size : source.sizes) {
     const std::string& name = size.name.text;
     std::vector<std::string> known;
@@ -123,31 +127,34 @@ StatedSizes check_sizes(Session& session, const Closure& closure, const syntax::
       fail("no-parameter", "the kernel " + kernel.name + " has no size " + name, size.name.span,
            {{kernel.where, "its sizes stand here"}}, std::move(notes));
     }
-    const Span place = frame.tree()[size.value].span;
     const Value value = evaluate(session, frame, size.value);
     const auto* number = value.as<Tuple>();
-    if (!number || !number->is_int() || !number->is_known() || number->value().value() < 1)
-      fail("operand-kind", "a size is an integer of at least 1 that is known here", place, {},
+    if (!number || !number->is_int() || !number->is_known() || number->value().value() < 1 ||
+        number->value().value() > most)
+      fail("operand-kind", "a size is a known integer from 1 to 2^31 - 1",
+           frame.tree()[size.value].span, {},
            {{"works", "schedule " + kernel.name + " for " + name + " = 4096"}});
     if (!stated.sizes.emplace(name, number->value().value()).second)
       fail("duplicate-name", name + " is given twice", size.name.span);
   }
+  return stated;
+}
+
+std::optional<Guard> broken_guard(const Kernel& kernel, const StatedSizes& stated) {
   std::map<DimId, Int> numbers;
   for (const Dim& dim : kernel.dims)
     if (const auto given = stated.sizes.find(dim.name); given != stated.sizes.end())
       numbers.emplace(*dim.symbol.dim_id(), given->second);
+  Facts facts;
   for (const Guard& guard : kernel.guards)
-    if (either(negate(guard.path), guard.predicate).substitute(numbers).is_never())
-      fail("guard",
-           "these sizes break " + guard.to_string() + ", which a launch of " + kernel.name +
-               " checks",
-           stated.where);
-  return stated;
+    if (!facts.suppose(either(negate(guard.path), guard.predicate).substitute(numbers)))
+      return guard;
+  return std::nullopt;
 }
 
 namespace {
 
-// The kernel of that name, which a statement adds to.
+// Returns the kernel of that name; fails with "unknown-kernel" where there is none.
 const KernelFamilyPtr& family_of(const Module& module, const syntax::Identifier& kernel) {
   const Module::Entry* entry = module.find(kernel.text, module.generation());
   if (entry && !entry->value) throw Poisoned{};
@@ -184,7 +191,16 @@ void add_sizes(Session& session, const std::shared_ptr<Module>& module, const Cl
   KernelFamily with = *family_of(*module, sizes.kernel);
   with.stated_sizes.emplace_back(closure, &sizes);
   Kernel checked = *with.checked;
-  checked.stated_sizes.push_back(check_sizes(session, closure, sizes, checked));
+  StatedSizes stated = check_sizes(session, closure, sizes, checked);
+  // Guards of a kernel with type parameters depend on the types: those of an instance leave out the
+  // sizes that they refuse.
+  if (const auto broken = broken_guard(checked, stated); !broken)
+    checked.stated_sizes.push_back(std::move(stated));
+  else if (!with.generic())
+    fail("guard",
+         "no launch has these sizes: they break " + broken->to_string() + ", which a launch of " +
+             checked.name + " checks",
+         stated.where);
   with.checked = std::make_shared<const Kernel>(std::move(checked));
   redefine(*module, sizes.kernel, std::move(with));
 }

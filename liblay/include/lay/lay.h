@@ -360,10 +360,11 @@ typedef struct lay_tune_options {
 } lay_tune_options;
 
 /* Times the schedules of a matrix product that the cost model ranks first beside the default, at
- * these sizes and for sizes of their class, each within a factor of about 1.5. Each is checked on
- * the device before it is timed. The fastest, if it is 1 % faster than the default, is what plans
- * and launchers take that are made of this kernel from here on, before its own schedules; those of
- * several tunings stand beside each other. NULL options are those of a zeroed struct.
+ * these sizes and for sizes of their class, each within a factor of about 1.5; for these alone
+ * where the default is faster at an end of the class. Each is checked on the device before it is
+ * timed. The fastest, if it is 1 % faster than the default, is what plans and launchers take that
+ * are made of this kernel from here on, before its own schedules; those of several tunings stand
+ * beside each other. NULL options are those of a zeroed struct.
  *
  *   {"kernel":"linear","device":"NVIDIA H200","sizes":{"M":4096,"N":4096,"K":4096},"why":"",
  *    "timed":[{"schedule":"","variant":"sm90_128x256","microseconds":196.5,
@@ -384,8 +385,9 @@ LAY_API lay_result lay_kernel_tune(lay_kernel* kernel, const lay_tune_options* o
  * for the user, as the command does whenever it starts: schedules of the folder `policies`, numbers
  * of GPUs of the folder `targets`. NULL is the folder that the command reads ($LAY_POLICIES and
  * $LAY_TARGETS, else lay/policies and lay/targets of $XDG_DATA_HOME, else of ~/.local/share); of ""
- * nothing is read. A file that is not there is none; what is wrong with a file is said by a
- * warning, and the file is ignored. All contexts of the process see what was read. */
+ * nothing is read. What was read before from a folder of the same kind counts no more. What is
+ * wrong with a file is said by a warning, and the file is ignored. All contexts of the process see
+ * what was read. */
 LAY_API lay_result lay_read_measured(lay_context* context, const char* policies,
                                      const char* targets);
 

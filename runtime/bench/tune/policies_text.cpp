@@ -95,10 +95,16 @@ class Rewriter {
     Piece made{"\n\n// " + finding.comment + "\n", record(finding), name};
     const auto at = std::find_if(pieces_.begin(), pieces_.end(),
                                  [&](const Piece& piece) { return piece.row == name; });
-    if (at == pieces_.end())
-      pieces_.push_back(std::move(made));
-    else
+    if (at != pieces_.end()) {
       *at = std::move(made);
+    } else if (finding.reach == Reach::of_class) {
+      pieces_.push_back(std::move(made));
+    } else {
+      // The first row that takes the sizes counts: before those of classes.
+      const auto first = std::find_if(pieces_.begin(), pieces_.end(),
+                                      [](const Piece& piece) { return !piece.row.empty(); });
+      pieces_.insert(first, std::move(made));
+    }
   }
 
   std::string text() const {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -14,22 +16,32 @@ std::string header(const Finding& finding) {
          (finding.condition.empty() ? "" : " when " + finding.condition) + " ";
 }
 
-// The schedules of an earlier file that none of the new ones replaces; their blocks are parted by
-// empty lines.
-std::string others(const std::string& before, const std::map<std::string, std::string>& blocks) {
-  std::string kept;
+// Returns true if the header is of sizes alone: "M >= 64 and M < 65 and ...". The first schedule
+// that takes the sizes counts, so that these stand before those of classes.
+bool is_of_sizes(const std::string& header) {
+  static const std::regex range(R"(>= (\d+) and \S+ < (\d+))");
+  const std::sregex_iterator begin(header.begin(), header.end(), range), end;
+  return begin != end && std::all_of(begin, end, [](const std::smatch& found) {
+           return std::stoll(found[1]) + 1 == std::stoll(found[2]);
+         });
+}
+
+// The schedules of an earlier file, by the text up to the brace. Its blocks are parted by empty
+// lines.
+std::map<std::string, std::string> blocks_of(const std::string& before) {
+  std::map<std::string, std::string> blocks;
   for (std::size_t begin = 0; begin < before.size();) {
     const std::size_t end = std::min(before.find("\n\n", begin), before.size());
     const std::string block = before.substr(begin, end - begin);
     const std::size_t at = block.rfind("schedule ", 0) == 0 ? 0 : block.find("\nschedule ");
     if (at != std::string::npos) {
       const std::size_t from = block[at] == '\n' ? at + 1 : at;
-      if (!blocks.contains(block.substr(from, block.find('{', from) - from)))
-        kept += "\n" + block + (block.ends_with("\n") ? "" : "\n");
+      blocks[block.substr(from, block.find('{', from) - from)] =
+          block + (block.ends_with("\n") ? "" : "\n");
     }
     begin = end + 2;
   }
-  return kept;
+  return blocks;
 }
 
 }  // namespace
@@ -50,8 +62,12 @@ std::string schedules_text(const std::vector<Finding>& findings, const std::stri
       "// Schedules found by `lay tune`: the script beside which this file lies is planned with "
       "them.\n";
   for (const std::string& use : uses) text += use + "\n";
-  for (const auto& [ignored, block] : blocks) text += "\n" + block;
-  return text + others(before, blocks);
+  // What is new replaces what was.
+  blocks.merge(blocks_of(before));
+  for (const bool of_sizes : {true, false})
+    for (const auto& [header, block] : blocks)
+      if (is_of_sizes(header) == of_sizes) text += "\n" + block;
+  return text;
 }
 
 }  // namespace lay::bench

@@ -60,18 +60,38 @@ std::vector<Predicate> shape_conditions(const Problem& problem, const plan::Gemm
   return conditions;
 }
 
+namespace {
+
+// The dim of an extent that is moved to change it: the one of the greatest size.
+std::string moved_dim(const Problem& problem, const Int& extent,
+                      const std::map<std::string, std::int64_t>& sizes) {
+  std::map<DimId, std::string> dims;
+  extent.collect_dims(dims);
+  std::string moved;
+  for (const sema::Dim& dim : problem.kernel->dims)
+    if (dims.contains(*dim.symbol.dim_id()) &&
+        (moved.empty() || sizes.at(dim.name) > sizes.at(moved)))
+      moved = dim.name;
+  return moved;
+}
+
+}  // namespace
+
 std::vector<std::map<std::string, std::int64_t>> ends_of_class(const Problem& problem,
                                                                const plan::GemmForm& form) {
   std::map<std::string, std::int64_t> own, least, greatest;
   for (const auto& [name, size] : problem.named_sizes()) own[name] = size;
   least = greatest = own;
-  for (const auto& [extent, range] : open_extents(problem, form, Reach::of_class))
-    for (const sema::Dim& dim : problem.kernel->dims) {
-      if (dim.symbol != extent) continue;
-      const std::int64_t step = std::gcd(own.at(dim.name), std::int64_t{8});
-      least[dim.name] = (range.from + step - 1) / step * step;
-      greatest[dim.name] = (range.below - 1) / step * step;
-    }
+  for (const auto& [extent, range] : open_extents(problem, form, Reach::of_class)) {
+    const std::string dim = moved_dim(problem, extent, own);
+    const auto of_extent = extent.evaluate(problem.sizes);
+    if (dim.empty() || !of_extent) continue;
+    // Of an extent of several dims, B * M, the other dims stay what they are.
+    const std::int64_t size = own.at(dim), others = std::max<std::int64_t>(1, *of_extent / size);
+    const std::int64_t step = std::gcd(size, std::int64_t{8});
+    least[dim] = (range.from + others * step - 1) / (others * step) * step;
+    greatest[dim] = std::max(size, (range.below - 1) / (others * step) * step);
+  }
   std::vector<std::map<std::string, std::int64_t>> ends;
   for (const auto& end : {least, greatest})
     if (end != own) ends.push_back(end);

@@ -33,8 +33,8 @@ std::vector<Predicate> shape_conditions(const Problem& problem, const plan::Gemm
                                         Reach reach);
 
 // Returns the sizes at both ends of a problem's class, by dim: all extents least, and all greatest,
-// in multiples of 8 where the problem's are, so that memory is as aligned. Without those that are
-// the problem's own; dims that are no extent keep their numbers.
+// in multiples of 8 where the problem's are, so that memory is as aligned. Of an extent of several
+// dims the greatest one moves. Without those that are the problem's own.
 std::vector<std::map<std::string, std::int64_t>> ends_of_class(const Problem& problem,
                                                                const plan::GemmForm& form);
 

@@ -226,9 +226,10 @@ Tuning KernelTuner::measure_best(const Problem& problem, const plan::GemmForm& f
   return tuning;
 }
 
-// A class is for sizes that nobody timed: at both of its ends the schedule must be as fast as what
+// A class has sizes that were not timed: at both of its ends the schedule must be as fast as what
 // launches take there now. Where it does not take the sizes of an end, or they are no problem of
-// the kernel's, launches of these go on as before.
+// the kernel's, launches of these go on as before. An end that cannot be timed says nothing of the
+// class: then the schedule is for its own sizes.
 Reach KernelTuner::reach_of(const Problem& problem, const plan::GemmForm& form,
                             const sema::Schedule& schedule) const {
   for (const auto& sizes : ends_of_class(problem, form)) try {
@@ -250,6 +251,12 @@ Reach KernelTuner::reach_of(const Problem& problem, const plan::GemmForm& form,
       return Reach::of_sizes;
     } catch (const Refusal&) {
       continue;
+    } catch (const NotMeasured& error) {
+      say_("  not timed: " + std::string(error.what()));
+      return Reach::of_sizes;
+    } catch (const runtime::DriverError& error) {
+      say_("  not timed: " + error.text);
+      return Reach::of_sizes;
     }
   return Reach::of_class;
 }
