@@ -113,8 +113,8 @@ class GemmPlanner {
           plan_.problems.push_back(operands_of_tensors(read));
           continue;
         }
-        // With an atom a schedule is whole, since everything else has a default that follows from
-        // it.
+        const auto count = plan_.variants.size();
+        // With an atom a schedule is whole: everything else has a default that follows from it.
         // Rows for several products take the sizes that the schedule takes, and no others.
         if (!form_.further.empty() && read.when.empty() && !read.accesses)
           completed_.insert(schedule.target);
@@ -124,6 +124,7 @@ class GemmPlanner {
           plan_.problems.push_back(repack_without_atom(read));
         else
           add_variants_from_library(read, schedule.target);
+        if (plan_.problems.empty()) check_copies(plan_, read, count);
         continue;
       }
       SimtSchedule read = read_schedule(
@@ -392,6 +393,7 @@ class GemmPlanner {
       take(schedule.order, said.order);
       take(schedule.shared_a, said.shared_a);
       take(schedule.shared_b, said.shared_b);
+      if (!said.copies.empty()) schedule.copies = said.copies;
       if (said.entries.contains("swap_ab")) schedule.swap_ab = said.swap_ab;
     }
     return made;

@@ -7,6 +7,7 @@
 #include <set>
 #include <type_traits>
 
+#include "backend/plan/chosen_copies.h"
 #include "backend/plan/conditions.h"
 #include "backend/plan/launches/permuted_outputs.h"
 #include "backend/plan/operand_repack.h"
@@ -273,6 +274,7 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
     if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
     if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
   }
+  if (!gemm.copies.empty()) lines.push_back(entry("copies", copies_text(gemm.copies)));
   if (gemm.promotion_interval)
     lines.push_back(entry("promotion_interval", std::to_string(gemm.promotion_interval)));
   lines.push_back(entry("stages", std::to_string(gemm.stages)));
@@ -478,18 +480,19 @@ std::string machine_line(const Prediction& prediction) {
 }
 
 // Returns the `use` statements that the printed schedules need, each once: those of the parts of
-// the library that their atoms come from.
+// the library that their atoms and copies come from.
 std::set<std::string> use_lines(const Plan& plan) {
   std::set<std::string> lines;
-  const auto add = [&](const sema::Atom& atom) {
+  const auto add = [&](const std::string& name) {
     // "sm90.wgmma(n = 256, ...)" is a record of `atoms.sm90`.
-    const std::string library = "atoms." + atom.name.substr(0, atom.name.find('.'));
+    const std::string library = "atoms." + name.substr(0, name.find('.'));
     if (sema::stdlib_text(library)) lines.insert("use " + library);
   };
   for (const Variant& variant : plan.variants) {
     const auto* program = std::get_if<tile::Program>(&variant.how);
     if (!program || !program->is_product()) continue;
-    if (const auto& atom = tile::parts_of(*program).mma->atom) add(*atom);
+    if (const auto& atom = tile::parts_of(*program).mma->atom) add(atom->name);
+    for (const sema::CopyInstruction& each : program->copies) add(each.name);
   }
   return lines;
 }

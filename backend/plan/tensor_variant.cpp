@@ -1,9 +1,12 @@
 #include "backend/plan/tensor_variant.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "backend/plan/chosen_copies.h"
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/predict.h"
+#include "backend/plan/schedule/problems.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm80/sm80.h"
 #include "backend/plan/sm90/bind_sm90.h"
@@ -56,6 +59,52 @@ std::optional<Variant> variant_of(const sema::KernelPtr& kernel, std::optional<G
   return variant;
 }
 
+// What `shape` makes of the schedule by those of its copies that copy something, as they stand.
+// Where these are what the library takes, by none: then the program says none.
+template <class Gemm>
+std::optional<Gemm> with_copies(const TensorShaping& at,
+                                std::optional<Gemm> (*shape)(const TensorShaping&)) {
+  if (at.schedule.copies.empty()) return shape(at);
+  if (auto later = copy_of_later_gpus(at.schedule, at.target)) {
+    at.problems.push_back(std::move(*later));
+    return std::nullopt;
+  }
+  struct Shaped {
+    Facts facts;
+    Conditions conditions;
+    std::vector<Problem> problems = {};
+    std::optional<Gemm> gemm = {};
+    std::vector<sema::CopyInstruction> copies = {};  // of the product
+  };
+  // Facts and conditions grow while a product is shaped, so that each attempt begins with those
+  // that the schedule has.
+  const auto by = [&](const std::vector<sema::CopyInstruction>& copies) {
+    Shaped made{at.facts, at.conditions};
+    TensorSchedule schedule = at.schedule;
+    schedule.copies = copies;
+    made.gemm = shape({at.kernel, at.form, schedule, at.target, at.width, made.facts,
+                       made.conditions, made.problems});
+    if (made.gemm) made.copies = copies_of(at.kernel, *made.gemm);
+    return made;
+  };
+  Shaped made = by(at.schedule.copies);
+  if (made.gemm) {
+    std::vector<sema::CopyInstruction> taken;
+    for (const sema::CopyInstruction& each : at.schedule.copies)
+      if (std::ranges::find(made.copies, each) != made.copies.end()) taken.push_back(each);
+    // Element by element no cp.async of 16 bytes is taken: the variant is that of the others, and
+    // its printed schedule names no copy that does nothing.
+    if (taken != at.schedule.copies) made = by(taken);
+    // stmatrix(4) is what the library takes: such a plan is that without the entry, and prints as
+    // it does.
+    if (Shaped plain = by({}); plain.gemm && plain.copies == made.copies) made = std::move(plain);
+  }
+  at.facts = std::move(made.facts);
+  at.conditions = std::move(made.conditions);
+  std::ranges::move(made.problems, std::back_inserter(at.problems));
+  return std::move(made.gemm);
+}
+
 // What `shape` makes of the schedule, where the kernel is one that it can run.
 template <class Shape>
 auto shaped(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& schedule,
@@ -104,8 +153,9 @@ std::optional<Variant> tensor_variant(const std::string& family, const sema::Ker
                                       std::vector<Problem>& problems) {
   return shaped(*kernel, form, schedule, width, target, facts, problems,
                 [&](const TensorShaping& shaping) {
-                  return family == "sm90" ? variant_of(kernel, shape_sm90(shaping), shaping, facts)
-                                          : variant_of(kernel, shape_sm80(shaping), shaping, facts);
+                  return family == "sm90"
+                             ? variant_of(kernel, with_copies(shaping, shape_sm90), shaping, facts)
+                             : variant_of(kernel, with_copies(shaping, shape_sm80), shaping, facts);
                 });
 }
 
@@ -113,7 +163,8 @@ std::optional<Sm90Gemm> chosen_for_sm90(const sema::Kernel& kernel, const GemmFo
                                         const TensorSchedule& schedule, Width width,
                                         const Target& target, const Facts& facts) {
   std::vector<Problem> ignored;
-  return shaped(kernel, form, schedule, width, target, facts, ignored, shape_sm90);
+  return shaped(kernel, form, schedule, width, target, facts, ignored,
+                [](const TensorShaping& shaping) { return with_copies(shaping, shape_sm90); });
 }
 
 }  // namespace lay::plan

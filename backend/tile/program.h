@@ -302,8 +302,8 @@ struct Program {
   std::optional<Warpgroups> warpgroups;  // of a program with products, once bound
   std::optional<Grid> grid;              // of an elementwise program or a product, once bound
   int blocks_per_sm = 1;                 // promised to the register allocator
-  // Instructions that copy what they can, in place of the library's: boxes, and between shared
-  // memory and registers what no tile says (`filled_by`).
+  // Instructions that copy what they can, in place of the library's. A tile may say which of all
+  // fills it (`filled_by`).
   std::vector<sema::CopyInstruction> copies = {};
   // Columns split over the grid: a block takes every `parts`-th tile of them, and the index of the
   // outputs says which.

@@ -167,6 +167,14 @@ CopyInstruction library_copy(const std::string& library, const std::string& name
 
 namespace {
 
+// Returns true if both are one record, perhaps by the names of two files: sm75.ldmatrix(n = 4) and
+// sm90.ldmatrix(n = 4), since atoms.sm90 uses atoms.sm75.
+bool is_same(CopyInstruction one, const CopyInstruction& other) {
+  if (one.name.substr(one.name.find('.')) != other.name.substr(other.name.find('.'))) return false;
+  one.name = other.name;
+  return one == other;
+}
+
 // The copies that the files of stdlib/atoms give for an expression, a list of records, each once:
 // a file that lists none has those of the file that it uses. Those of the oldest machines first.
 std::vector<CopyInstruction> listed_copies(const std::string& expression) {
@@ -178,12 +186,8 @@ std::vector<CopyInstruction> listed_copies(const std::string& expression) {
       if (valid && valid->as<Predicate>() && valid->as<Predicate>()->is_never()) continue;
       CopyInstruction copy = copy_of(*record);
       copy.name = library.substr(library.rfind('.') + 1) + "." + record->head;
-      const bool known = std::ranges::any_of(made, [&](CopyInstruction each) {
-        if (each.name.substr(each.name.find('.')) != copy.name.substr(copy.name.find('.')))
-          return false;
-        each.name = copy.name;
-        return each == copy;
-      });
+      const bool known = std::ranges::any_of(
+          made, [&](const CopyInstruction& each) { return is_same(each, copy); });
       if (!known) made.push_back(std::move(copy));
     }
   }
@@ -211,6 +215,18 @@ std::vector<CopyInstruction> library_copies(CopySpace from, CopySpace to, int ca
   for (const CopyInstruction& each : library_copies())
     if (each.from == from && each.to == to && each.since <= capability) found.push_back(each);
   return found;
+}
+
+CopyInstruction as_listed(CopyInstruction copy) {
+  // A script's own record has no library before its name.
+  if (copy.name.find('.') >= copy.name.find('(')) return copy;
+  const std::vector<CopyInstruction> listed =
+      copy.is_box()
+          ? library_box_copies(copy.modes, static_cast<int>(copy.bits() / 8), copy.count())
+          : library_copies();
+  const auto found = std::ranges::find_if(
+      listed, [&](const CopyInstruction& each) { return is_same(each, copy); });
+  return found == listed.end() ? copy : *found;
 }
 
 void add_library(const std::string& name, const std::string& path, const std::string& text) {

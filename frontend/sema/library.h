@@ -31,6 +31,26 @@ using LibraryArgument =
 Atom library_atom(const std::string& library, const std::string& name,
                   const std::vector<LibraryArgument>& arguments);
 
+// As a copy: refusals of copy_of (copy_instruction.h), and what its evaluation refuses.
+CopyInstruction library_copy(const std::string& library, const std::string& name,
+                             const std::vector<LibraryArgument>& arguments);
+
+// The copies that the files of stdlib/atoms list as `copy_instructions`, those of the oldest
+// machines first.
+const std::vector<CopyInstruction>& library_copies();
+
+// Those that a machine has, from one space to another, in the same order.
+std::vector<CopyInstruction> library_copies(CopySpace from, CopySpace to, int capability);
+
+// The copies of a box of `bytes` bytes of a tensor of that many modes, to one block or to `blocks`
+// of a cluster: what the files of stdlib/atoms give for box_instructions(modes, bytes, blocks),
+// without those that there are not; in the same order. bytes, blocks and modes are at least 1.
+std::vector<CopyInstruction> library_box_copies(int modes, int bytes, int blocks);
+
+// The copy of those lists that this one is, by the name of another file that uses its file; else
+// the copy itself.
+CopyInstruction as_listed(CopyInstruction copy);
+
 // The record `name` of a library with these parameters. Refusal "not-an-atom" where it is none, and
 // what else its evaluation refuses.
 RecordPtr library_record(const std::string& library, const std::string& name,

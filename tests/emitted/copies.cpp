@@ -4,8 +4,11 @@
 #include <set>
 
 #include "backend/ir/lower/lower.h"
+#include "backend/plan/chosen_copies.h"
 #include "backend/plan/make.h"
-#include "frontend/sema/kernel/copy_instruction.h"
+#include "backend/plan/sm80/bind_sm80.h"
+#include "backend/plan/sm90/bind_sm90.h"
+#include "frontend/sema/library.h"
 #include "tests/emitted/emitted.h"
 #include "tests/language/script.h"
 
@@ -60,7 +63,14 @@ TEST_CASE("what is emitted for a copy is what its record says") {
     const auto plan = plan::make_plan(script.evaluator.kernels().back());
     for (const plan::Variant& variant : plan.variants) {
       if (!variant.before.empty()) continue;
-      const std::string text = test::emitted(ir::lower(plan, variant), "sm_90a").text;
+      const ir::Kernel lowered = ir::lower(plan, variant);
+      // What the planner says of a product's copies are those that its kernel declares.
+      std::set<std::string> said, declared;
+      for (const sema::CopyInstruction& each : plan::copies_of(variant)) said.insert(each.name);
+      for (const ir::CopyAtom& each : lowered.copy_atoms) declared.insert(each.name);
+      INFO(variant.name);
+      if (plan::is_sm90(variant) || plan::sm80_of(variant)) CHECK(said == declared);
+      const std::string text = test::emitted(lowered, "sm_90a").text;
       for (std::sregex_iterator it(text.begin(), text.end(), copy), end; it != end; ++it) {
         const std::string word = (*it)[1];
         if (word.find("commit_group") != std::string::npos ||

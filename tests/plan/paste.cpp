@@ -219,7 +219,7 @@ TEST_CASE("printed plans paste back behind their scripts: examples") {
   check_folder("examples", 12);
 }
 TEST_CASE("printed plans paste back behind their scripts: tests/agreement") {
-  check_folder("tests/agreement", 13);
+  check_folder("tests/agreement", 14);
 }
 TEST_CASE("printed plans paste back behind their scripts: tests/bench") {
   check_folder("tests/bench", 6);

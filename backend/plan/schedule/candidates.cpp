@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "backend/plan/chosen_copies.h"
 #include "backend/plan/gemm_variants.h"
 #include "backend/plan/make.h"
 #include "backend/plan/model/forecast.h"
@@ -197,23 +198,29 @@ std::vector<Candidate> reordered(const sema::KernelPtr& kernel, const Candidate&
 
 std::set<std::string> libraries_of(const sema::Schedule& schedule) {
   std::set<std::string> libraries;
-  for (const sema::ScheduleEntry& entry : schedule.entries)
-    if (const auto* atom = std::get_if<sema::Atom>(&entry.value))
-      if (const std::string part = "atoms." + atom->name.substr(0, atom->name.find('.'));
-          sema::stdlib_text(part))
-        libraries.insert("use " + part);
+  const auto use = [&](const std::string& name) {
+    const std::string part = "atoms." + name.substr(0, name.find('.'));
+    if (sema::stdlib_text(part)) libraries.insert("use " + part);
+  };
+  for (const sema::ScheduleEntry& entry : schedule.entries) {
+    if (const auto* atom = std::get_if<sema::Atom>(&entry.value)) use(atom->name);
+    if (const auto* copies = std::get_if<std::vector<sema::CopyInstruction>>(&entry.value))
+      for (const sema::CopyInstruction& each : *copies) use(each.name);
+  }
   return libraries;
 }
 
 std::vector<std::string> entry_lines(const sema::Schedule& schedule) {
   std::vector<std::string> lines;
   for (const sema::ScheduleEntry& entry : schedule.entries) {
-    const std::string value = std::visit(overloaded{
-                                             [](const std::string& text) { return text; },
-                                             [](const sema::Atom& atom) { return atom.name; },
-                                             [](const auto& other) { return other.to_string(); },
-                                         },
-                                         entry.value);
+    const std::string value = std::visit(
+        overloaded{
+            [](const std::string& text) { return text; },
+            [](const sema::Atom& atom) { return atom.name; },
+            [](const std::vector<sema::CopyInstruction>& copies) { return copies_text(copies); },
+            [](const auto& other) { return other.to_string(); },
+        },
+        entry.value);
     lines.push_back(entry.key + (entry.argument.empty() ? "" : " " + entry.argument) + " = " +
                     value);
   }

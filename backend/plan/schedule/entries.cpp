@@ -55,6 +55,12 @@ constexpr EntryRow rows[] = {
     {"mma", "sm90", "the multiply-add of a warpgroup, a record of `stdlib/atoms` or your own",
      "an atom of 64 rows that reads B from shared memory, for the kernel's element types",
      "mma = sm90.wgmma(n = 256, ab = bf16, acc = f32)"},
+    {"copies", "sm80 sm90",
+     "instructions that copy, records of `stdlib/atoms` or your own, in place of those that the "
+     "planner takes: each is taken wherever it copies what is wanted",
+     "one, or several in parentheses, that the GPU has and that copy something of the schedule; "
+     "without it, the library's",
+     "copies = (sm75.ldmatrix(n = 2), sm80.cp_async(bytes = 8))"},
     {"groups", "simt sm80", "warps of a block over M, N, K of the tile, and over successive tiles",
      "four integers, at most 32 warps together", "groups = (2,2,1,1)"},
     {"groups", "sm90",
@@ -149,7 +155,8 @@ const std::vector<Synonym>& synonyms() {
                                             {"group_size_m", {"group_m"}},
                                             {"vectorize", {"accesses"}},
                                             {"vector_width", {"accesses"}},
-                                            {"copies", {"repack"}},
+                                            {"ldmatrix", {"copies"}},
+                                            {"cp_async", {"copies"}},
                                             {"im2col", {"operands"}},
                                             {"variant", {"name"}}};
   return list;

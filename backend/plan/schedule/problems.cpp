@@ -1,5 +1,9 @@
 #include "backend/plan/schedule/problems.h"
 
+#include <algorithm>
+
+#include "backend/plan/chosen_copies.h"
+
 namespace lay::plan {
 
 Problem no_row(const sema::Kernel& kernel, const GemmForm& form, const TensorSchedule& said,
@@ -66,6 +70,47 @@ Problem no_vectors(const ScheduleHead& schedule) {
           {},
           {{"works", "accesses = \"elements\""}},
           {}};
+}
+
+// A record's `since` is of the instruction itself. A schedule "for sm80" may be planned for any GPU
+// from there on, so that its copies are compared with the GPU, as its atom is.
+std::optional<Problem> copy_of_later_gpus(const TensorSchedule& said, const Target& target) {
+  for (const sema::CopyInstruction& each : said.copies) {
+    if (each.since <= target.capability) continue;
+    return Problem{"schedule-capability",
+                   each.name + " needs compute capability " + capability_text(each.since) +
+                       ", and " + target.name + " has " + capability_text(target.capability),
+                   said.at("copies"),
+                   {},
+                   {{"help", "a copy that the GPU has, or a schedule for a newer one"}},
+                   {}};
+  }
+  return std::nullopt;
+}
+
+void check_copies(Plan& plan, const TensorSchedule& said, std::size_t first) {
+  if (said.copies.empty() || first == plan.variants.size()) return;
+  // A variant for single elements need not take what one in vectors does: any of them counts.
+  std::vector<sema::CopyInstruction> found;
+  for (std::size_t i = first; i < plan.variants.size(); ++i)
+    for (const sema::CopyInstruction& each : copies_of(plan.variants[i]))
+      if (std::ranges::find(found, each) == found.end()) found.push_back(each);
+  for (const sema::CopyInstruction& each : said.copies) {
+    if (std::ranges::find(found, each) != found.end()) continue;
+    const std::string others =
+        found.empty()
+            ? ""
+            : ", or put in its place a copy that does the same as one of " + copies_text(found);
+    plan.problems.push_back({"schedule-copy",
+                             each.name +
+                                 " copies nothing of this schedule: no copy between its spaces "
+                                 "has its bytes and the places of its values",
+                             said.at("copies"),
+                             {},
+                             {{"help", "leave it out" + others}},
+                             {}});
+    return;
+  }
 }
 
 }  // namespace lay::plan

@@ -1,9 +1,12 @@
 // Why a schedule makes no variants of a product: what it says, or leaves out.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "backend/plan/schedule/schedule.h"
+#include "backend/target/target.h"
 
 namespace lay::plan {
 
@@ -20,5 +23,11 @@ Problem outputs_of_tiles(const ScheduleHead& said);
 Problem repack_in_place(const TensorSchedule& said, const GemmForm& form);
 // `accesses` in vectors where no tensor has any.
 Problem no_vectors(const ScheduleHead& schedule);
+
+// A copy of the entry `copies` that the GPU is too old for; nothing where it has all.
+std::optional<Problem> copy_of_later_gpus(const TensorSchedule& said, const Target& target);
+// Adds a problem for a copy of the entry `copies` that copies nothing in the schedule's variants,
+// those from `first` on; nothing where there are none.
+void check_copies(Plan& plan, const TensorSchedule& said, std::size_t first);
 
 }  // namespace lay::plan

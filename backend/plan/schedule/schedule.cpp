@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "backend/plan/schedule/entries.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 
@@ -246,6 +247,12 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
     wants(atom != nullptr,
           "an atom of multiply-add, a record such as sm90.wgmma(n = 256, ab = bf16, acc = f32)");
     if (atom != nullptr) into.mma = *atom;
+  } else if (entry.key == "copies") {
+    const auto* copies = std::get_if<std::vector<sema::CopyInstruction>>(&entry.value);
+    wants(copies != nullptr && !copies->empty(),
+          "copy instructions, records such as sm75.ldmatrix(n = 2), one or several in parentheses");
+    if (copies == nullptr) return;
+    for (const sema::CopyInstruction& each : *copies) into.copies.push_back(sema::as_listed(each));
   } else if (entry.key == "groups") {
     wants((into.groups = numbers<4>(entry.value)).has_value(),
           "four positive numbers: the atom's groups of threads over tile M, N, K and over "
@@ -309,7 +316,14 @@ Schedule read(const sema::Schedule& schedule, std::vector<Problem>& problems) {
       continue;
     }
     // The table of entries decides what a family has; read_entry knows only those.
-    if (find_entry(entry.key, schedule.target)) {
+    if (entry.key == "copies" && !entry.argument.empty()) {
+      problems.push_back({"schedule-entry",
+                          "`copies` is of all that a schedule copies, not of " + entry.argument,
+                          entry.where,
+                          {},
+                          {{"help", "did you mean repack?"}},
+                          {}});
+    } else if (find_entry(entry.key, schedule.target)) {
       read_entry(entry, result, problems);
     } else {
       unknown_entry(entry, schedule.target, problems);

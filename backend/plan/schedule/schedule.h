@@ -63,7 +63,8 @@ struct TensorSchedule : ScheduleHead {
   std::optional<AnyLayout> shared_a, shared_b;
   // `repack`: the operands of the instruction that a first launch copies, and in what accesses.
   std::optional<Width> repack_a, repack_b;
-  std::optional<bool> stored_operands;  // `operands`
+  std::optional<bool> stored_operands;        // `operands`
+  std::vector<sema::CopyInstruction> copies;  // in place of the library's
 };
 
 // Returns the schedule with each `smem X` and `repack X`, where X is a tensor that is one factor of

@@ -75,6 +75,7 @@ tile::Program bind_sm80(const sema::KernelPtr& kernel, const Sm80Gemm& gemm) {
   how.grid = {gemm.order, gemm.threads()};
   how.atom = gemm.mma;
   how.interval = gemm.promotion_interval;
+  how.copies = gemm.copies;
   how.operands = {operand_of(gemm, gemm.a, tile::row_axis, k),
                   operand_of(gemm, gemm.b, tile::column_axis, k)};
   for (std::size_t i = 0; i < gemm.vectors.size(); ++i) {
@@ -110,6 +111,7 @@ Sm80Gemm sm80_of(const tile::Program& product) {
   gemm.stages = product.tile(parts.operands[0].shared).shared->stages;
   gemm.order = product.grid->order;
   gemm.promotion_interval = parts.mma->interval;
+  gemm.copies = product.copies;
   // Intervals are added up in the type of the sum, which the atom's may be narrower than.
   gemm.total = product.tile(parts.mma->out).element;
   const sema::Kernel& kernel = *product.kernel;

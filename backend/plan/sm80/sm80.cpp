@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/plan/axes.h"
+#include "backend/plan/fragments/lane_rows.h"
 #include "backend/plan/scales/promotion.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/shared_layout.h"
@@ -11,6 +12,7 @@
 #include "backend/plan/text.h"
 #include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 
@@ -18,13 +20,31 @@ namespace {
 
 constexpr int widest_access = 16;  // bytes
 
-// The copy of one thread from global to shared memory of that many bits, if the machine has one:
-// cp.async of 16 bytes for a vector of eight bf16, none for a single one.
-std::optional<sema::CopyInstruction> async_copy(int bits, int capability) {
-  for (const sema::CopyInstruction& each :
-       sema::library_copies(sema::CopySpace::global, sema::CopySpace::shared, capability))
-    if (each.kind == "thread" && each.bits() == bits) return each;
+bool is_async(const sema::CopyInstruction& copy) {
+  return copy.kind == "thread" && copy.from == sema::CopySpace::global &&
+         copy.to == sema::CopySpace::shared && !copy.is_box();
+}
+
+// The copy of one thread from global to shared memory of that many bits, of `chosen` or, if the
+// machine has one, of the library: cp.async of 16 bytes for a vector of eight bf16, none for a
+// single one.
+std::optional<sema::CopyInstruction> async_copy(const std::vector<sema::CopyInstruction>& chosen,
+                                                int bits, int capability) {
+  using enum sema::CopySpace;
+  const auto library = sema::library_copies(global, shared, capability);
+  for (const auto* known : {&chosen, &library})
+    for (const sema::CopyInstruction& each : *known)
+      if (is_async(each) && each.bits() == bits) return each;
   return std::nullopt;
+}
+
+// Bits of the widest access to global memory: of the widest of the chosen copies, where there are.
+int widest_access_bits(const std::vector<sema::CopyInstruction>& chosen) {
+  int widest = 0;
+  for (const sema::CopyInstruction& each : chosen)
+    if (is_async(each) && each.bits() <= 8 * widest_access)
+      widest = std::max(widest, static_cast<int>(each.bits()));
+  return widest > 0 ? widest : 8 * widest_access;
 }
 
 class Shaper {
@@ -101,7 +121,7 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
   operand.vector = 1;
   const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
   if (at_.width == Width::vectors && (run == gemm_.k || run == operand.outer)) {
-    const int widest = widest_access * 8 / bits(tensor.element),
+    const int widest = std::max(1, widest_access_bits(gemm_.copies) / bits(tensor.element)),
               vector = is_half_byte(tensor.element) ? shared_vector(operand, tile, widest) : widest;
     const Conditions needed{tile::vector_conditions(at_.facts, tensor.layout, unit, vector),
                             {{what.tensor, vector * bits(tensor.element) / 8}}};
@@ -111,7 +131,8 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
     }
   }
   // cp.async moves 4, 8 or 16 bytes; narrower elements go through registers.
-  operand.async = async_copy(operand.vector * bits(tensor.element), at_.target.capability);
+  operand.async =
+      async_copy(gemm_.copies, operand.vector * bits(tensor.element), at_.target.capability);
   // One by one, two threads would write the two elements of a byte of shared memory. A schedule
   // that does not say its accesses has vectors alone.
   if (is_half_byte(tensor.element) && !operand.async) {
@@ -133,11 +154,17 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
   }
   operand.threads = *threads;
   const auto& atom = axis == 0 ? gemm_.mma.a : gemm_.mma.b;
-  operand.fragment =
-      fragment_from(atom, {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
-                    operand.along_k, bits(tensor.element),
-                    sema::library_copies(sema::CopySpace::shared, sema::CopySpace::registers,
-                                         at_.target.capability));
+  using enum sema::CopySpace;
+  const auto by = [&](std::span<const sema::CopyInstruction> copies) {
+    return fragment_from(atom,
+                         {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
+                         operand.along_k, bits(tensor.element), copies);
+  };
+  // A copy of the schedule that gives lanes other values is passed over: ldmatrix(2) reads a B of
+  // m16n8k16, and an A takes four matrices.
+  operand.fragment = by(warp_copies(gemm_.copies, shared, registers));
+  if (!operand.fragment.copy)
+    operand.fragment = by(sema::library_copies(shared, registers, at_.target.capability));
   // Shared memory has elements as they are stored: the atom's layout says which of them a lane
   // reads, whatever type it multiplies them in.
   const ElementType multiplied = axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
@@ -215,6 +242,7 @@ std::optional<Sm80Gemm> Shaper::run() {
                           [](const sema::Atom& atom) {
                             return atom.kind == "warp" && !atom.a_shared && !atom.b_shared;
                           }};
+  gemm_.copies = at_.schedule.copies;
   // Each step uses what those before it chose: the tile needs the atom, the copies need the
   // threads.
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() ||

@@ -437,6 +437,7 @@ std::optional<Sm90Gemm> Shaper::run() {
                atom.shape[0] == rows_of_atom && atom.b_shared;
       }};
   gemm_.sms = at_.target.sms;
+  gemm_.copies = at_.schedule.copies;
   gemm_.swap_ab = at_.schedule.swap_ab;
   gemm_.alternate_k = at_.schedule.alternate_k.value_or(false);
   const WayThroughK way = gemm_.alternate_k ? WayThroughK::alternates : WayThroughK::ahead;

@@ -3,6 +3,7 @@
 #include "backend/plan/fragments/lane_rows.h"
 #include "backend/plan/mask.h"
 #include "backend/plan/sm90/sm90_store.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 

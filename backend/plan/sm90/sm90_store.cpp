@@ -14,6 +14,7 @@
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
 #include "frontend/algebra/support/refusal.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/sema/library.h"
 #include "frontend/sema/shared_block.h"
 
 namespace lay::plan {
@@ -68,6 +69,7 @@ sema::CopyInstruction box_instruction(const BoxCopy& box,
                                       std::span<const sema::CopyInstruction> chosen) {
   const auto copies = [&](const sema::CopyInstruction& copy) { return copies_box(copy, box); };
   if (const auto found = std::ranges::find_if(chosen, copies); found != chosen.end()) return *found;
+  // 1 to 5 modes and whole 16 bytes, as plans have them, are boxes that the library copies.
   const auto known = sema::library_box_copies(box.modes, box.bytes, box.blocks);
   const auto found = std::ranges::find_if(known, copies);
   if (found == known.end())

@@ -11,9 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "frontend/sema/library.h"
+#include "frontend/algebra/layouts/layout.h"
 
 namespace lay::sema {
+
+struct Record;
 
 // Where a side of a copy lies; any: wherever a thread can load or store.
 enum class CopySpace { any, global, shared, registers };
@@ -53,22 +55,5 @@ struct CopyInstruction {
 // threads with stride 0. Refusal "not-an-atom" names the field that is missing or of another kind;
 // "atom-cover" the thread and value that are wrong.
 CopyInstruction copy_of(const Record& record);
-
-// The record `name` of a library with these parameters. Refusals as above, and what its evaluation
-// refuses.
-CopyInstruction library_copy(const std::string& library, const std::string& name,
-                             const std::vector<LibraryArgument>& arguments);
-
-// The copies that the files of stdlib/atoms list as `copy_instructions`, those of the oldest
-// machines first.
-const std::vector<CopyInstruction>& library_copies();
-
-// Those that a machine has, from one space to another, in the same order.
-std::vector<CopyInstruction> library_copies(CopySpace from, CopySpace to, int capability);
-
-// The copies of a box of `bytes` bytes of a tensor of that many modes, to one block or to `blocks`
-// of a cluster: what the files of stdlib/atoms give for box_instructions(modes, bytes, blocks),
-// without those that there are not; in the same order. bytes, blocks and modes are at least 1.
-std::vector<CopyInstruction> library_box_copies(int modes, int bytes, int blocks);
 
 }  // namespace lay::sema

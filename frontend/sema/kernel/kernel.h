@@ -29,6 +29,7 @@
 #include "frontend/algebra/layouts/layout.h"
 #include "frontend/algebra/memory/element.h"
 #include "frontend/sema/kernel/atom.h"
+#include "frontend/sema/kernel/copy_instruction.h"
 #include "frontend/source/span.h"
 
 namespace lay::sema {
@@ -147,10 +148,10 @@ struct Assignment {
 };
 
 // An entry of a schedule: `tile = (128,128,8)`, `smem A = ...` (key "smem", argument "A"). An
-// integer is a Tuple leaf, the value of `mma` an Atom.
+// integer is a Tuple leaf, the value of `mma` an Atom, that of `copies` one copy or several.
 struct ScheduleEntry {
   std::string key, argument;
-  std::variant<Tuple, Layout, Composed, std::string, Atom> value;
+  std::variant<Tuple, Layout, Composed, std::string, Atom, std::vector<CopyInstruction>> value;
   Span where;
 };
 

@@ -23,6 +23,28 @@ Atom atom_entry(const Value& value, Span where) {
   }
 }
 
+// The value of `copies`: a copy, or several.
+std::vector<CopyInstruction> copies_entry(const Value& value, Span where) {
+  const auto copy = [&](const Value& each) {
+    const auto* record = each.as<RecordPtr>();
+    if (!record)
+      fail("not-an-atom", "`copies` takes copy instructions, not " + kind_name(each), where, {},
+           {{"help", "records of the library, as in (sm75.ldmatrix(n = 2), stmatrix(n = 2))"}});
+    try {
+      return copy_of(**record);
+    } catch (const Refusal& refusal) {
+      throw DiagnosticError(to_diagnostic(refusal, where, {}));
+    }
+  };
+  std::vector<CopyInstruction> copies;
+  if (const auto* list = value.as<ListPtr>()) {
+    for (const Value& each : (*list)->elements) copies.push_back(copy(each));
+  } else {
+    copies.push_back(copy(value));
+  }
+  return copies;
+}
+
 }  // namespace
 
 ScheduleEntry schedule_entry(const std::string& key, const std::string& argument,
@@ -30,6 +52,8 @@ ScheduleEntry schedule_entry(const std::string& key, const std::string& argument
   ScheduleEntry result{key, argument, {}, where};
   if (key == "mma") {
     result.value = atom_entry(value, where);
+  } else if (key == "copies" && argument.empty()) {
+    result.value = copies_entry(value, where);
   } else if (const auto* t = value.as<Tuple>()) {
     result.value = *t;
   } else if (const auto* l = value.as<Layout>()) {

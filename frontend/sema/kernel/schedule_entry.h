@@ -8,7 +8,8 @@
 
 namespace lay::sema {
 
-// Error "not-an-atom" for an `mma` that is no multiply-add, "atom-cover" for one that is wrong.
+// Error "not-an-atom" for an `mma` that is no multiply-add, and for `copies` that are none,
+// "atom-cover" for one that is wrong.
 ScheduleEntry schedule_entry(const std::string& key, const std::string& argument,
                              const Value& value, Span where);
 

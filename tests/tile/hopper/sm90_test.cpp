@@ -15,6 +15,7 @@
 #include "backend/tile/text/parse.h"
 #include "backend/tile/text/print.h"
 #include "backend/tile/verify.h"
+#include "frontend/sema/library.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/hopper/proposals.h"
 #include "tests/tile/hopper/same_gemm.h"
@@ -249,9 +250,9 @@ TEST_CASE("each rule of products on Hopper's tensor cores is broken once") {
        }},
       {"access", "`staged_Y` has no 1 elements side by side", "threads",
        [](Program& p) { named(p, "staged_Y").threads->along = 0; }},
-      {"copies", "cp_async(bytes = 16) copies neither boxes nor rows of a warp", "threads",
+      {"copies", "vector_copy(bytes = 16) does not say its spaces", "threads",
        [](Program& p) {
-         p.copies = {sema::library_copy("atoms.sm80", "cp_async", {{"bytes", 16}})};
+         p.copies = {sema::library_copy("atoms.simt", "vector_copy", {{"bytes", 16}})};
        }},
       {"name", "two copies have the name", "threads",
        [](Program& p) {
