@@ -323,7 +323,8 @@ void choose_rows(StagedTensor& staged, const StagedStore& store, ElementType typ
   staged.shared = operand_layout(rows_of_atom, held, staged.along_n, staged.span, type);
 }
 
-// Returns true if each warp of a consumer has its own rows travel (tile::moves_parts_by_warps).
+// Returns true if each warp of a consumer has its own rows travel. tile::moves_parts_by_warps finds
+// the same from the program (tests/tile/roles).
 bool stores_by_warps(const StagedStore& store, const Sm90Gemm& gemm) {
   // With split K a consumer waits for its sums as a whole. wgmma gives a warp 16 whole rows: along
   // n a warp can store its rows alone, along m a box needs columns of all four.

@@ -17,16 +17,10 @@ Completion completion_of(const Tile& shared) {
   return shared.filled_by ? Completion::group : Completion::barrier;
 }
 
-// Returns true if the atom that multiplies is a warpgroup's, whose products are issued and waited
-// for apart.
-bool is_asynchronous(const Mma& mma) {
-  return mma.atom && mma.atom->kind == "warpgroup";
-}
-
 class ProductPipelines {
  public:
   explicit ProductPipelines(const Program& product) : product_(product), parts_(parts_of(product)) {
-    if (product.warpgroups && is_asynchronous(*parts_.mma))
+    if (product.warpgroups && has_warpgroup_atom(product))
       consumers_ = product.warpgroups->consumers;
   }
 
@@ -67,7 +61,7 @@ class ProductPipelines {
     // Sums of an interval are waited for before they are added to the totals, unless another set of
     // accumulators takes the next ones meanwhile.
     const bool waits_at_once = parts_.mma->interval > 0 && parts_.mma->sets == 1;
-    if (is_asynchronous(*parts_.mma) && !waits_at_once) k.late = 1;
+    if (has_warpgroup_atom(product_) && !waits_at_once) k.late = 1;
     made_.push_back(std::move(k));
   }
 
@@ -124,6 +118,15 @@ std::vector<Pipeline> pipelines_of_chain(const Program& program) {
 bool Pipeline::has(Completion completion) const {
   return std::ranges::any_of(tiles,
                              [&](const StagedTile& each) { return each.completion == completion; });
+}
+
+bool has_warpgroup_atom(const Program& program) {
+  bool found = false;
+  for_each(program.body, [&](const Stmt& stmt) {
+    const auto* mma = std::get_if<Mma>(&stmt.node);
+    found = found || (mma && mma->atom && mma->atom->kind == "warpgroup");
+  });
+  return found;
 }
 
 // wgmma gives a warp 16 whole rows. Along the instruction's columns TMA can store the rows of one

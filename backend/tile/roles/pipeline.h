@@ -11,7 +11,7 @@
 //
 // Round t of a pipeline, a tile of the loop or a part of the sums, is in stage t % stages. Laws:
 //
-//   - A stage is written only after everybody who read its round before has given it back.
+//   - A stage is written only after all readers of its round before have given it back.
 //   - A stage is read only when all copies of its round are complete.
 //   - At most `stages` rounds are in flight: written, or being written, and not given back.
 //
@@ -28,7 +28,7 @@ namespace lay::tile {
 
 // How readers know that a copy is complete. It belongs to the instruction that copies.
 enum class Completion {
-  barrier,   // threads load and store it: those who have arrived at a barrier have stored
+  barrier,   // threads load and store it: those that have arrived at a barrier have stored
   group,     // cp.async: its group is waited for, then a barrier
   mbarrier,  // TMA, or stores to another block: an mbarrier counts the bytes
   bulk,      // TMA from shared memory: its bulk group has been read
@@ -58,8 +58,8 @@ struct Pipeline {
   // Rounds that readers still hold behind the one that they read. 1: a stage is given back when the
   // products of the next round have been issued, so that the tensor cores do not run dry.
   int late = 0;
-  // Warps or warpgroups that have stages of their own, and wait for nobody else's; 1: all threads
-  // share the stages.
+  // Warps or warpgroups that have stages of their own, and wait for no stage of another; 1: all
+  // threads share the stages.
   int apart = 1;
 
   // Rounds that may be on their way while one is read.
@@ -72,6 +72,9 @@ struct Pipeline {
 // Returns the pipelines of a bound program: those of the loops first, then those behind the sums.
 // A program whose tiles in shared memory are written once, as a permutation, has none.
 std::vector<Pipeline> pipeline(const Program& program);
+
+// Returns true if an atom of warpgroups multiplies. Its products are issued and waited for apart.
+bool has_warpgroup_atom(const Program& program);
 
 // Returns true if each warp has its own rows of a product's outputs, and of the inputs of their
 // shape, travel through shared memory, and waits for no other warp.

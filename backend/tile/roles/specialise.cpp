@@ -93,16 +93,6 @@ class Specialiser {
   RoleId producer() const { return 0; }
   RoleId consumer() const { return static_cast<RoleId>(made_.roles.size()) - 1; }
 
-  // Returns true if an atom of warpgroups multiplies: one of them copies, the first.
-  bool has_warpgroup_atom() const {
-    bool found = false;
-    for_each(program_.body, [&](const Stmt& stmt) {
-      const auto* mma = std::get_if<Mma>(&stmt.node);
-      found = found || (mma && mma->atom && mma->atom->kind == "warpgroup");
-    });
-    return found;
-  }
-
   void roles() {
     const auto all = [&] {
       std::vector<int> numbers;
@@ -120,7 +110,7 @@ class Specialiser {
     Role copies{"producer", 0, threads_of_warpgroup, groups.registers[0], ahead};
     Role multiplies{"consumer", threads_of_warpgroup, groups.consumers * threads_of_warpgroup,
                     groups.registers[1], statements_behind(program_, ahead)};
-    if (has_warpgroup_atom()) {
+    if (has_warpgroup_atom(program_)) {
       // More consumers than share a tile are groups that take tiles in turn.
       if (program_.threads) multiplies.groups = multiplies.threads / program_.threads->threads();
     } else {
@@ -160,20 +150,19 @@ class Specialiser {
     made_.barriers.push_back(std::move(filled));
     made_.barriers.push_back(std::move(drained));
 
-    made_.rings.push_back({"load" + suffix, Ring::Use::write, producer(), each.stages, 1, id});
-    made_.rings.push_back({"use" + suffix, Ring::Use::read, consumer(), each.stages, 0, id});
+    write_and_read(id, "load" + suffix, producer(), 1, "use" + suffix);
     // Where products are waited for apart, a stage is given back behind others that are read.
-    if (alone && has_warpgroup_atom())
+    if (alone && has_warpgroup_atom(program_))
       made_.rings.push_back({"freed", Ring::Use::release, consumer(), each.stages, 0, id});
   }
 
-  // Returns those who give a stage back: the warpgroups of one group of consumers. Each warp does
-  // where it has read what goes to its registers, and on CUDA cores. In a cluster the readers of
+  // Returns the readers that give a stage back: the warpgroups of one group of consumers, or its
+  // warps where they read the stage to registers, and on CUDA cores. In a cluster the readers of
   // all blocks with the same part of the loop count, since blocks copy to each other's stages.
   Arrivals readers(const Pipeline& each) const {
     const Role& role = made_.role(consumer());
     const int threads = role.threads / role.groups;
-    const bool by_warps = !has_warpgroup_atom() ||
+    const bool by_warps = !has_warpgroup_atom(program_) ||
                           (parts_.sums && (parts_.operands[0].read || parts_.operands[1].read));
     Arrivals made{consumer(), Agent::warpgroup, threads / threads_of_warpgroup};
     if (by_warps) made = {consumer(), Agent::warp, threads / threads_of_warp};
@@ -185,9 +174,25 @@ class Specialiser {
   // Each block of the cluster gives the others their part of the sums of a tile, and says when it
   // has read what it was given. A block that has one tile is given something once.
   void sums(PipelineId id) {
+    filled_apart("given", id);
+    if (!program_.warpgroups || program_.warpgroups->sms == 0) return;
     const Pipeline& each = made_.pipeline(id);
-    const int blocks = parts_.sums->parts;
-    made_.barriers.push_back({"given",
+    made_.barriers.push_back({"taken",
+                              Barrier::Use::drained,
+                              Barrier::Scope::cluster,
+                              each.stages * each.apart,
+                              {{consumer(), Agent::warp, warps_of_warpgroup, parts_.sums->parts}},
+                              false,
+                              consumer(),
+                              id});
+    write_and_read(id, "give", consumer(), 1, "take");
+  }
+
+  // The barrier of stages that warps or warpgroups of the consumer have apart: a thread of each
+  // announces the bytes that are copied to its own.
+  void filled_apart(const char* name, PipelineId id) {
+    const Pipeline& each = made_.pipeline(id);
+    made_.barriers.push_back({name,
                               Barrier::Use::filled,
                               Barrier::Scope::block,
                               each.stages * each.apart,
@@ -195,24 +200,21 @@ class Specialiser {
                               true,
                               consumer(),
                               id});
-    if (!program_.warpgroups || program_.warpgroups->sms == 0) return;
-    made_.barriers.push_back({"taken",
-                              Barrier::Use::drained,
-                              Barrier::Scope::cluster,
-                              each.stages * each.apart,
-                              {{consumer(), Agent::warp, warps_of_warpgroup, blocks}},
-                              false,
-                              consumer(),
-                              id});
-    made_.rings.push_back({"give", Ring::Use::write, consumer(), each.stages, 1, id});
-    made_.rings.push_back({"take", Ring::Use::read, consumer(), each.stages, 0, id});
+  }
+
+  // The ring of the role that writes the stages, and that of the consumer, which reads them.
+  void write_and_read(PipelineId id, const std::string& write, RoleId writer, int phase,
+                      const std::string& read) {
+    const int stages = made_.pipeline(id).stages;
+    made_.rings.push_back({write, Ring::Use::write, writer, stages, phase, id});
+    made_.rings.push_back({read, Ring::Use::read, consumer(), stages, 0, id});
   }
 
   // Groups of consumers, and those that a chain of products has, issue their products one after the
   // other, so that one computes while the tensor cores work for another. A slot each, at which the
   // warps of the one before arrive.
   void turns() {
-    if (!program_.warpgroups || !has_warpgroup_atom()) return;
+    if (!program_.warpgroups || !has_warpgroup_atom(program_)) return;
     const Role& role = made_.role(consumer());
     const bool chain = program_.is_chain();
     const int groups = chain ? program_.warpgroups->consumers : role.groups;
@@ -227,23 +229,14 @@ class Specialiser {
         {chain ? "turns" : "pingpong_turn", Ring::Use::turn, consumer(), chain ? 1 : groups});
   }
 
-  // Those who read inputs ask for the next ones themselves, when they have read.
+  // The readers of inputs copy the next ones themselves, when they have read.
   void inputs(PipelineId id) {
-    const Pipeline& each = made_.pipeline(id);
-    made_.barriers.push_back({"arrived",
-                              Barrier::Use::filled,
-                              Barrier::Scope::block,
-                              each.stages * each.apart,
-                              {{consumer(), Agent::thread, 1}},
-                              true,
-                              consumer(),
-                              id});
-    made_.rings.push_back({"load_input", Ring::Use::write, consumer(), each.stages, 0, id});
-    made_.rings.push_back({"arrive", Ring::Use::read, consumer(), each.stages, 0, id});
+    filled_apart("arrived", id);
+    write_and_read(id, "load_input", consumer(), 0, "arrive");
   }
 
   // Threads that store a part meet before it is copied out: those of a warp, or of a warpgroup at a
-  // barrier of its own, since the producer meets nobody and other consumers are at other tiles.
+  // barrier of its own, since the producer stores none and other consumers are at other tiles.
   void outputs(PipelineId id) {
     const Pipeline& each = made_.pipeline(id);
     const bool by_warps = each.apart > program_.warpgroups->consumers;
@@ -293,7 +286,7 @@ class Specialiser {
       made_.barriers.push_back({name, Barrier::Use::met, scope});
     };
     const int blocks = blocks_of_cluster();
-    const bool are_all = made_.roles.size() == 1 || blocks == 1 || !has_warpgroup_atom();
+    const bool are_all = made_.roles.size() == 1 || blocks == 1 || !has_warpgroup_atom(program_);
     if (are_all && needs_block_barrier()) meet("all", Barrier::Scope::block);
     const bool are_sent =
         std::ranges::any_of(made_.barriers, [](const Barrier& each) { return each.is_mbarrier(); });

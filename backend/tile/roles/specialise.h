@@ -13,8 +13,9 @@
 //   - Each thread of the block has one role, and each statement is run by one role.
 //   - A phase of a slot is over when each of its arrivals has come once: those of the stage's
 //     readers in every block that its tiles are written from, or those of its writers.
-//   - Who waits for a slot that is full begins at phase 0; who waits for one that is empty at phase
-//     1, the phase before the first, which counts as complete (PTX ISA, mbarrier.test_wait).
+//   - A role that waits for full slots begins at phase 0. A role that waits for empty slots begins
+//     at phase 1, the phase before the first, which counts as complete (PTX ISA,
+//     mbarrier.test_wait).
 //   - All roles have no more registers together than the SM has for a block.
 #pragma once
 
@@ -57,7 +58,7 @@ struct Arrivals {
 // A barrier that threads wait at. An mbarrier counts arrivals, at others all threads of the scope
 // meet.
 struct Barrier {
-  // filled: the copies of a stage are complete; drained: everybody has read it; stored: threads
+  // filled: the copies of a stage are complete; drained: all readers have read it; stored: threads
   // have stored a part to shared memory, or have read it there; turn: a group may issue its
   // products; joined: the parts of a reduction have come; met: all threads are there.
   enum class Use { filled, drained, stored, turn, joined, met };

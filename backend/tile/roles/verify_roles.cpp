@@ -28,7 +28,7 @@ class RolesVerifier {
 
   std::vector<Problem> run() {
     pipelines();
-    if (said_.roles.empty()) problem("role-threads", "there are no roles");
+    if (!has_roles()) return std::move(problems_);
     threads();
     statements();
     registers();
@@ -62,6 +62,7 @@ class RolesVerifier {
         problem("pipeline-stages", "`" + each.name + "` has " + std::to_string(each.stages) +
                                        " stages, of which readers hold " +
                                        std::to_string(each.late) + " more");
+      for (const StagedTile& staged : each.tiles) blocks(each, staged);
     }
     // Elements of an elementwise program are written once.
     if (program_.is_elementwise()) return;
@@ -74,7 +75,47 @@ class RolesVerifier {
     }
   }
 
+  // Returns true if the block of this rank has the same coordinates of the tile as the first block
+  // of the cluster, whose parts of it so reach that block.
+  bool is_reached(const Pipeline& pipeline, const StagedTile& staged, const Rank& rank) const {
+    const Tile& tile = program_.tile(staged.tile);
+    // The sums of a tile are those of all parts of the loop.
+    if (pipeline.moves == Moves::sums) return rank[0] == 0 && rank[1] == 0;
+    // Threads write to their own block, and behind the sums each block has a tile of its own.
+    const bool is_multicast =
+        pipeline.moves == Moves::operands && tile.shared && tile.shared->by_tma();
+    if (!is_multicast) return rank == Rank{};
+    // A tile of the rows is the same in the blocks along the columns, and the other way round.
+    const auto differs = [&](AxisId axis) {
+      const bool runs = std::ranges::find(tile.axes, axis) != tile.axes.end();
+      return runs && rank[static_cast<std::size_t>(axis)] != 0;
+    };
+    return rank[2] == 0 && !differs(row_axis) && !differs(column_axis);
+  }
+
+  void blocks(const Pipeline& pipeline, const StagedTile& staged) {
+    int reached = 0;
+    for (const Rank& rank : ranks()) reached += is_reached(pipeline, staged, rank);
+    if (staged.blocks != reached)
+      problem("pipeline-tile", "`" + program_.tile(staged.tile).name + "` has parts from " +
+                                   std::to_string(staged.blocks) + " blocks, and " +
+                                   std::to_string(reached) + " share it");
+  }
+
   // ---- roles
+
+  // Returns true if arrivals can be counted over the roles and their groups.
+  bool has_roles() {
+    if (said_.roles.empty()) problem("role-threads", "there are no roles");
+    bool all = !said_.roles.empty();
+    for (const Role& each : said_.roles) {
+      if (each.groups >= 1) continue;
+      problem("role-threads", "`" + each.name + "` has " + std::to_string(each.groups) +
+                                  " groups, expected at least 1");
+      all = false;
+    }
+    return all;
+  }
 
   int threads_of_block() const {
     if (program_.grid) return program_.grid->threads;
@@ -136,7 +177,7 @@ class RolesVerifier {
       if (each.registers % 8 != 0 || each.registers > registers_of_thread)
         problem("role-registers", "`" + each.name + "` has " + std::to_string(each.registers) +
                                       " registers, expected eights up to 256");
-      for (int t = 0; t < each.threads; ++t) all += each.registers;
+      all += std::int64_t{each.threads} * each.registers;
     }
     if (all * program_.blocks_per_sm > registers_of_sm)
       problem("role-registers", "the roles of " + std::to_string(program_.blocks_per_sm) +
@@ -164,83 +205,87 @@ class RolesVerifier {
     return count;
   }
 
-  bool has_warpgroup_atom() const {
-    bool found = false;
-    for_each(program_.body, [&](const Stmt& stmt) {
-      const auto* mma = std::get_if<Mma>(&stmt.node);
-      found = found || (mma && mma->atom && mma->atom->kind == "warpgroup");
-    });
-    return found;
-  }
-
   // Threads of one block that arrive for a stage which they have read: one of each warp that has
   // read it to registers, else one of each warpgroup, whose instruction reads it.
   int readers_of_block() const {
-    bool to_registers = !has_warpgroup_atom();
+    bool to_registers = !has_warpgroup_atom(program_);
     for (const ProductParts::Operand& each : parts_.operands)
       to_registers = to_registers || each.read;
     return first_threads(said_.roles.back(), to_registers ? 32 : 128);
   }
 
-  // Counts who arrives at the first block of the cluster when a stage has been read there and in
-  // the blocks that share its tiles, and asks that every block reached by its copies arrives.
-  int readers(const Pipeline& pipeline) {
+  // Counts the arrivals at the first block of the cluster for a stage that has been read: those of
+  // its readers, and where TMA copies, of the readers of all blocks with the same part of the loop.
+  int arrivals_of_readers(const Pipeline& pipeline) const {
+    const bool by_tma = std::ranges::any_of(pipeline.tiles, [&](const StagedTile& each) {
+      const auto& shared = program_.tile(each.tile).shared;
+      return shared && shared->by_tma();
+    });
     int arrivals = 0;
-    std::set<Rank> arrive;
-    for (const Rank& rank : ranks()) {
-      if (rank[2] != 0 || (rank != Rank{} && !pipeline.has(Completion::mbarrier))) continue;
-      arrive.insert(rank);
-      arrivals += readers_of_block();
-    }
-    for (const StagedTile& each : pipeline.tiles)
-      for (const Rank& rank : ranks()) {
-        // A tile of the rows is the same in the blocks along the columns, and the other way round.
-        const auto& axes = program_.tile(each.tile).axes;
-        const auto differs = [&](AxisId axis) {
-          const bool runs = std::ranges::find(axes, axis) != axes.end();
-          return runs && rank[static_cast<std::size_t>(axis)] != 0;
-        };
-        const bool reached =
-            each.blocks > 1 && rank[2] == 0 && !differs(row_axis) && !differs(column_axis);
-        if (reached && !arrive.contains(rank))
-          problem("barrier-arrivals", "a block that `" + program_.tile(each.tile).name +
-                                          "` reaches does not give its stage back");
-      }
+    for (const Rank& rank : ranks())
+      if (rank == Rank{} || (by_tma && rank[2] == 0)) arrivals += readers_of_block();
     return arrivals;
   }
 
-  int expected_arrivals(const Barrier& barrier) {
+  // Threads of one slot of a barrier whose slots share the threads of the role.
+  static int threads_of_slot(const Role& role, int slots) {
+    int count = 0;
+    for (int t = 0; t < role.threads; ++t) count += t * slots / role.threads == 0;
+    return count;
+  }
+
+  int expected_arrivals(const Barrier& barrier) const {
     const Role& last = said_.roles.back();
     switch (barrier.use) {
       case Barrier::Use::filled: {
         const Pipeline& pipeline = said_.pipeline(barrier.pipeline);
+        // The thread that announces the bytes, and each warp that stores.
         int writers = pipeline.has(Completion::mbarrier) ? 1 : 0;
         if (pipeline.has(Completion::barrier)) writers += first_threads(said_.roles.front(), 32);
         return writers;
       }
       case Barrier::Use::drained: {
         const Pipeline& pipeline = said_.pipeline(barrier.pipeline);
-        if (pipeline.moves == Moves::operands) return readers(pipeline);
-        // The warps of a warpgroup, in every block that has been given a part of the sums.
+        if (pipeline.moves == Moves::operands) return arrivals_of_readers(pipeline);
+        // The warps that add up a slot's sums, in every block that has been given a part of them.
         int warps = 0;
         for (const Rank& rank : ranks())
-          for (int t = 0; t < 128; ++t) warps += rank[0] == 0 && rank[1] == 0 && t % 32 == 0;
+          for (int t = 0; t < threads_of_slot(last, pipeline.apart); ++t)
+            warps += rank[0] == 0 && rank[1] == 0 && t % 32 == 0;
         return warps;
       }
       case Barrier::Use::turn:
         return first_threads(last, 32) * last.groups / barrier.slots;
       case Barrier::Use::joined:
-        return 1;
+        return 1;  // the thread that announces the bytes
       case Barrier::Use::stored:
-        return barrier.scope == Barrier::Scope::warp ? 32 : 128;
+        return threads_of_slot(last, barrier.slots);
       case Barrier::Use::met:
         return 0;
     }
     return 0;
   }
 
+  // Copies of a stage reach blocks that must give it back before it is written again.
+  void given_back(const Barrier& barrier, const Pipeline& pipeline) {
+    if (barrier.use != Barrier::Use::drained || barrier.scope == Barrier::Scope::cluster) return;
+    for (const StagedTile& each : pipeline.tiles)
+      for (const Rank& rank : ranks())
+        if (rank != Rank{} && is_reached(pipeline, each, rank))
+          return problem("barrier-arrivals", "a block that `" + program_.tile(each.tile).name +
+                                                 "` reaches does not give its stage back");
+  }
+
+  // Returns true if copies complete bytes at the barrier.
+  bool expects_bytes(const Barrier& barrier) const {
+    if (barrier.use == Barrier::Use::joined) return true;
+    return barrier.use == Barrier::Use::filled &&
+           said_.pipeline(barrier.pipeline).has(Completion::mbarrier);
+  }
+
   void barrier(const Barrier& barrier) {
     const std::string name = "`" + barrier.name + "`";
+    if (barrier.slots < 1) return problem("barrier-slots", name + " has no slots");
     if (barrier.pipeline >= 0) {
       const Pipeline& pipeline = said_.pipeline(barrier.pipeline);
       const bool is_counted = barrier.is_mbarrier();
@@ -248,17 +293,21 @@ class RolesVerifier {
       if (barrier.slots != slots)
         problem("barrier-slots", name + " has " + std::to_string(barrier.slots) +
                                      " slots, expected " + std::to_string(slots));
-      const bool by_bytes =
-          barrier.use == Barrier::Use::filled && pipeline.has(Completion::mbarrier);
-      if (barrier.bytes != by_bytes)
-        problem("barrier-arrivals",
-                name + (by_bytes ? " expects no bytes, which its copies complete"
-                                 : " expects bytes, and no copy completes any"));
+      given_back(barrier, pipeline);
     }
+    const bool by_bytes = expects_bytes(barrier);
+    if (barrier.bytes != by_bytes)
+      problem("barrier-arrivals", name + (by_bytes ? " expects no bytes, which its copies complete"
+                                                   : " expects bytes, and no copy completes any"));
     const int expected = expected_arrivals(barrier);
     if (barrier.arrivals_of_phase() != expected)
       problem("barrier-arrivals", name + " expects " + std::to_string(barrier.arrivals_of_phase()) +
                                       " arrivals, and " + std::to_string(expected) + " come");
+    const int met = barrier.scope == Barrier::Scope::warp ? 32 : 128;
+    if (barrier.use == Barrier::Use::stored && expected != met)
+      problem("barrier-arrivals", name + " is a barrier of " + std::to_string(met) +
+                                      " threads, and " + std::to_string(expected) +
+                                      " share a slot");
     if (barrier.scope == Barrier::Scope::warpgroup && barrier.slots > named_barriers)
       problem("barrier-slots", name + " has " + std::to_string(barrier.slots) +
                                    " slots, and a block 15 named barriers");

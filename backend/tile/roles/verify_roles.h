@@ -1,12 +1,18 @@
 // The rules of pipelines and roles (pipeline.h, specialise.h), held to the program.
 //
 // A tile in shared memory that a loop writes again and again is in one pipeline, which has as many
-// stages as the tile. Each thread of the block has one role, each statement but loops one role, and
-// a loop the roles of what is in it. A barrier has a slot for each stage and for each that has
-// stages of its own, and expects as many arrivals as threads, warps or warpgroups arrive, counted
-// one by one over the blocks of the cluster. Every block that a stage's copies reach gives the
-// stage back. A ring goes round all stages and begins at phase 1 where its role waits for an empty
-// stage. The registers of all threads fit those of an SM.
+// stages as the tile, and as many blocks write a part of it as share it. Each thread of the block
+// has one role, each statement but loops one role, and a loop the roles of what is in it. The
+// registers of all threads fit those of an SM.
+//
+// A barrier has a slot for each stage, and for each warp or warpgroup that has stages apart. It
+// expects bytes where copies complete some, and as many arrivals as threads, warps or warpgroups
+// arrive: these are counted again, one by one over the threads of a role and the blocks of the
+// cluster. Bytes of a slot are announced by one thread, and the arrival is that; nothing in the
+// program says another number. Every block that a stage's copies reach gives the stage back. A ring
+// goes round all stages and begins at phase 1 where its role waits for an empty stage.
+//
+// Without roles, or with one of no groups, arrivals are not counted.
 //
 // A problem found here is our bug, never the user's.
 #pragma once

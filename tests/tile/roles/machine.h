@@ -59,7 +59,7 @@ class Machine {
         if (may_go(agents_[i].steps[agents_[i].next])) ready.push_back(i);
       }
       if (done) return "";
-      if (ready.empty() && copies_.empty()) return "everybody waits";
+      if (ready.empty() && copies_.empty()) return "all agents wait";
       // A copy that is on its way ends at any time.
       const std::size_t which = random() % (ready.size() + copies_.size());
       if (which < ready.size()) {

@@ -1,10 +1,14 @@
 // Pipelines and roles: goldens of all passes over each kind of program, what the planner's programs
 // get run by a machine of barriers, rules and numbers that are broken once.
+#include <algorithm>
 #include <functional>
 #include <random>
 #include <set>
 
 #include "backend/plan/make.h"
+#include "backend/plan/recognise.h"
+#include "backend/plan/sm90/bind_sm90.h"
+#include "backend/plan/tensor_variant.h"
 #include "backend/tile/roles/print_roles.h"
 #include "backend/tile/roles/specialise.h"
 #include "backend/tile/roles/verify_roles.h"
@@ -87,7 +91,7 @@ TEST_CASE("golden passes over each kind of program, pipelines and roles among th
   check_goldens("tests/tile/roles/ampere.lay", *find_target("a100"));
 }
 
-TEST_CASE("no stage is overwritten or read too early, and nobody waits for ever") {
+TEST_CASE("no stage is overwritten or read too early, and no role waits for ever") {
   std::set<std::string> met;  // what is alike needs one machine
   int rings = 0, chains = 0, clusters = 0, groups = 0, exchanges = 0, registers = 0, meeting = 0;
   const std::pair<const char*, const char*> scripts[] = {
@@ -133,6 +137,46 @@ TEST_CASE("no stage is overwritten or read too early, and nobody waits for ever"
     CHECK(count > 0);
 }
 
+// The planner sizes boxes by this law before there is a program (StagedStore::by_warps).
+TEST_CASE("planner and program agree which warps move parts by themselves") {
+  int by_warps = 0, split = 0, along_rows = 0, by_threads = 0;
+  for (const char* script : {"tests/tile/roles/roles.lay", "tests/tile/hopper/sm90.lay",
+                             "tests/agreement/tensor.lay", "tests/agreement/staged.lay"})
+    for (const auto& kernel : kernels_of(source(script))) {
+      const Facts facts = plan::facts_of(*kernel);
+      const auto found = plan::recognise_scaled(kernel, facts);
+      const auto* product = std::get_if<plan::Gemm>(&found);
+      if (!product) continue;
+      for (const sema::Schedule& each : product->kernel->schedules) {
+        if (each.target != "sm90") continue;
+        std::vector<plan::Problem> problems;
+        const plan::TensorSchedule read = plan::read_tensor_schedule(
+            plan::with_operand_roles(each, *product->kernel, product->form, problems), problems);
+        if (!problems.empty() || !read.mma) continue;
+        for (const plan::Width width : {plan::Width::vectors, plan::Width::elements}) {
+          const auto chosen = plan::chosen_for_sm90(*product->kernel, product->form, read, width,
+                                                    *find_target("h200"), facts);
+          if (!chosen) continue;
+          const bool planned = chosen->store && chosen->store->by_warps;
+          const Program program = plan::bind_sm90(product->kernel, *chosen);
+          CAPTURE(kernel->name);
+          CHECK(tile::moves_parts_by_warps(program) == planned);
+          by_warps += planned;
+          if (!chosen->store || planned) continue;
+          const auto any = [&](auto&& has) {
+            return std::ranges::any_of(chosen->store->outputs, has) ||
+                   std::ranges::any_of(chosen->store->inputs, has);
+          };
+          split += chosen->split.has_value();
+          along_rows += any([](const plan::StagedTensor& t) { return t.tma && !t.along_n; });
+          by_threads += any([](const plan::StagedTensor& t) { return !t.tma; });
+        }
+      }
+    }
+  CAPTURE(by_warps, split, along_rows, by_threads);
+  for (const int count : {by_warps, split, along_rows, by_threads}) CHECK(count > 0);
+}
+
 TEST_CASE("the machine finds each number of roles that is wrong") {
   const struct {
     const char* kernel;
@@ -140,28 +184,28 @@ TEST_CASE("the machine finds each number of roles that is wrong") {
     const char* fault;  // empty: any
   } rows[] = {
       {"cooperative", [](Specialised& s) { ++barrier_of(s, "drained").arrivals[0].count; },
-       "everybody waits"},
+       "all agents wait"},
       {"cooperative", [](Specialised& s) { barrier_of(s, "drained").arrivals[0].blocks = 1; }, ""},
       {"cooperative", [](Specialised& s) { barrier_of(s, "filled").arrivals[0].count = 2; },
-       "everybody waits"},
+       "all agents wait"},
       {"cooperative", [](Specialised& s) { barrier_of(s, "filled").slots = 3; }, "no slot 3"},
       {"cooperative", [](Specialised& s) { ring_of(s, "load").initial_phase = 0; },
-       "everybody waits"},
+       "all agents wait"},
       {"cooperative", [](Specialised& s) { ring_of(s, "use").initial_phase = 1; },
        "before it is there"},
-      {"cooperative", [](Specialised& s) { s.pipelines[0].late = 4; }, "everybody waits"},
+      {"cooperative", [](Specialised& s) { s.pipelines[0].late = 4; }, "all agents wait"},
       {"cooperative", [](Specialised& s) { s.pipelines[0].stages = 3; }, "overwritten"},
       {"pingpong", [](Specialised& s) { barrier_of(s, "pingpong").arrivals[0].count = 5; },
-       "everybody waits"},
+       "all agents wait"},
       {"pingpong", [](Specialised& s) { barrier_of(s, "drained").arrivals[0].count = 2; },
-       "everybody waits"},
+       "all agents wait"},
       {"split", [](Specialised& s) { barrier_of(s, "taken").arrivals[0].blocks = 1; }, ""},
-      {"split", [](Specialised& s) { ring_of(s, "give").initial_phase = 0; }, "everybody waits"},
+      {"split", [](Specialised& s) { ring_of(s, "give").initial_phase = 0; }, "all agents wait"},
       {"split", [](Specialised& s) { ring_of(s, "take").initial_phase = 1; }, "before it is there"},
       {"cores", [](Specialised& s) { barrier_of(s, "drained").arrivals[0].count = 3; },
        "overwritten"},
       {"attention", [](Specialised& s) { ring_of(s, "load_L").initial_phase = 0; },
-       "everybody waits"},
+       "all agents wait"},
   };
   for (const auto& row : rows) {
     const Program program = hopper_program(row.kernel);
@@ -188,6 +232,10 @@ TEST_CASE("each rule of pipelines and roles is broken once") {
        [](Specialised& s) { s.pipelines[1].tiles.push_back(s.pipelines[0].tiles[0]); }},
       {"pipeline-tile", "is not in shared memory", "cooperative",
        [](Specialised& s) { s.pipelines[0].tiles[0].tile = 0; }},
+      {"pipeline-tile", "has parts from 1 blocks, and 2 share it", "cooperative",
+       [](Specialised& s) {
+         for (tile::StagedTile& each : s.pipelines[0].tiles) each.blocks = 1;
+       }},
       {"pipeline-stages", "has 4 stages, and its pipeline 5", "cooperative",
        [](Specialised& s) { s.pipelines[0].stages = 5; }},
       {"pipeline-stages", "readers hold 4 more", "cooperative",
@@ -203,6 +251,10 @@ TEST_CASE("each rule of pipelines and roles is broken once") {
        [](Specialised& s) { ++s.roles[1].threads; }},
       {"role-threads", "no groups of equal threads", "cooperative",
        [](Specialised& s) { s.roles[1].groups = 3; }},
+      {"role-threads", "there are no roles", "cooperative",
+       [](Specialised& s) { s.roles.clear(); }},
+      {"role-threads", "`consumer` has 0 groups", "cooperative",
+       [](Specialised& s) { s.roles[1].groups = 0; }},
       {"role-statements", "has 2 roles", "cooperative",
        [](Specialised& s) {
          // The copy of A.
@@ -220,6 +272,20 @@ TEST_CASE("each rule of pipelines and roles is broken once") {
        [](Specialised& s) { barrier_of(s, "drained").slots = 3; }},
       {"barrier-slots", "`arrived` has 8 slots", "pingpong",
        [](Specialised& s) { barrier_of(s, "arrived").slots = 8; }},
+      {"barrier-slots", "`drained` has no slots", "cooperative",
+       [](Specialised& s) { barrier_of(s, "drained").slots = 0; }},
+      {"barrier-slots", "has 16 slots, and a block 15 named barriers", "split",
+       [](Specialised& s) { barrier_of(s, "stored").slots = 16; }},
+      {"barrier-arrivals", "reaches does not give its stage back", "cooperative",
+       [](Specialised& s) { barrier_of(s, "drained").scope = Barrier::Scope::block; }},
+      {"barrier-arrivals", "`sum` reaches does not give its stage back", "split",
+       [](Specialised& s) { barrier_of(s, "taken").scope = Barrier::Scope::block; }},
+      {"barrier-arrivals", "`stored` expects 128 arrivals, and 32 come", "cooperative",
+       [](Specialised& s) { barrier_of(s, "stored").arrivals[0].count = 128; }},
+      {"barrier-arrivals", "`stored` is a barrier of 128 threads, and 32 share", "cooperative",
+       [](Specialised& s) { barrier_of(s, "stored").scope = Barrier::Scope::warpgroup; }},
+      {"barrier-arrivals", "`arrived_all_max` expects no bytes", "softmax_rows",
+       [](Specialised& s) { barrier_of(s, "arrived_all_max").bytes = false; }},
       {"barrier-arrivals", "`drained` expects 2 arrivals, and 4 come", "cooperative",
        [](Specialised& s) { barrier_of(s, "drained").arrivals[0].blocks = 1; }},
       {"barrier-arrivals", "`taken` expects 4 arrivals, and 16 come", "split",

@@ -244,7 +244,7 @@ class Simulation {
     return made;
   }
 
-  // ---- a loop that all threads copy ahead in, who meet once a round
+  // ---- a loop that all threads copy ahead in, which meet once a round
 
   std::string by_all_threads(const Pipeline& pipeline) {
     const int ahead = pipeline.ahead();

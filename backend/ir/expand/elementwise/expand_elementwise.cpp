@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "backend/ir/expand/synchronisation.h"
@@ -386,15 +387,19 @@ void expand_elementwise(Declared& declared, const std::vector<const tile::Progra
   std::vector<ElementwiseExpander> expanders;
   int together = programs.front()->blocks_per_sm;
   Int blocks = 0;
-  BarrierId barrier;  // one for all programs
+  BarrierId barrier;                     // one for all programs
+  std::optional<Synchronisation> first;  // whose role is that of all programs
   for (const tile::Program* program : programs) {
     expanders.emplace_back(declared, *program);
-    if (!barrier) barrier = Synchronisation(declared, *program).declare_meeting();
+    if (!barrier) {
+      Synchronisation sync(declared, *program);
+      barrier = sync.declare_meeting();
+      if (!first) first.emplace(std::move(sync));
+    }
     blocks += size(program->grid->layout());
     together = std::min(together, program->blocks_per_sm);
   }
-  Synchronisation roles(declared, *programs.front());  // of all programs alike
-  b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, roles.threads(), together};
+  b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, first->threads(), together};
   // A program takes the blocks up to its count, the next one the rest: a chain of comparisons that
   // are the same for a whole block.
   const std::function<void(size_t, Term)> run = [&](size_t i, Term block) {
@@ -404,7 +409,7 @@ void expand_elementwise(Declared& declared, const std::vector<const tile::Progra
         block < count, [&] { expanders[i].run(block, barrier); },
         [&] { run(i + 1, b.let(declared.name("block"), block - count)); });
   };
-  roles.role(0, [&] { run(0, b.special(Builtin::block_x)); });
+  first->role(0, [&] { run(0, b.special(Builtin::block_x)); });
 }
 
 }  // namespace lay::ir
