@@ -329,6 +329,8 @@ struct Program {
 
 inline constexpr AxisId row_axis = 0, column_axis = 1;
 
+inline constexpr int threads_of_warp = 32, warps_of_warpgroup = 4, threads_of_warpgroup = 128;
+
 // Calls f(statement) for every statement of the block, a loop before its body.
 template <class F>
 void for_each(const Block& block, F&& f) {

@@ -20,7 +20,7 @@ namespace {
 
 // Limits of every GPU.
 constexpr int threads_of_block = 1024, bytes_of_block = 227 * 1024, extent_of_box = 256;
-constexpr int threads_of_producer = 128, threads_of_warpgroup = 128, blocks_of_cluster = 16;
+constexpr int threads_of_producer = 128, blocks_of_cluster = 16;
 
 class ProductVerifier {
  public:

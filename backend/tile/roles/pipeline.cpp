@@ -10,8 +10,6 @@ namespace lay::tile {
 
 namespace {
 
-constexpr int warps_of_warpgroup = 4;
-
 Completion completion_of(const Tile& shared) {
   if (shared.shared->by_tma()) return Completion::mbarrier;
   return shared.filled_by ? Completion::group : Completion::barrier;

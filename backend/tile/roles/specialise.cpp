@@ -10,8 +10,6 @@ namespace lay::tile {
 
 namespace {
 
-constexpr int threads_of_warpgroup = 128, threads_of_warp = 32, warps_of_warpgroup = 4;
-
 using Moves = Pipeline::Moves;
 
 // Returns the statements that copy ahead to the stages of a loop: those that store to them, and
