@@ -16,7 +16,6 @@ struct SharedBlock {
 };
 
 // Returns the block whose rows of `width` bytes run along k, or else along the outer index.
-// Refusal "not-a-block" names the field that is missing or of another kind.
 SharedBlock shared_block(bool along_k, int width, ElementType element);
 
 }  // namespace lay::sema

@@ -330,7 +330,7 @@ TEST_CASE("both ends of a class of sizes are in it, as aligned as the sizes") {
     for (const auto& end : ends)
       for (const auto& [name, value] : end) {
         const std::int64_t own = name == "N" ? 4096 : size;
-        const bench::Range range = bench::range_of(own);
+        const bench::SizeRange range = bench::range_of(own);
         CHECK((range.from <= value && value < range.below));
         if (own % 8 == 0) CHECK(value % 8 == 0);
         // The outermost of these.
@@ -355,7 +355,7 @@ TEST_CASE("both ends of a class of sizes are in it, as aligned as the sizes") {
   for (const auto& end : moved) {
     CHECK(end.at("B") == 5);
     CHECK(end.at("M") != 800);
-    const bench::Range range = bench::range_of(4000);
+    const bench::SizeRange range = bench::range_of(4000);
     CHECK((range.from <= 5 * end.at("M") && 5 * end.at("M") < range.below));
   }
   const auto smallest = bench::problem_of(kernel, {{"M", 1}, {"N", 1}, {"K", 1}}, {});

@@ -24,7 +24,7 @@ constexpr const char* extent_names[] = {"M", "N", "K", "L"};
 std::string condition(const Finding& finding) {
   std::string text;
   for (std::size_t i = 0; i < finding.extents.size(); ++i) {
-    const Range range = range_of(finding.extents[i], finding.reach);
+    const SizeRange range = range_of(finding.extents[i], finding.reach);
     text += (i == 0 ? "" : " and ") + std::string(extent_names[i]) +
             " >= " + std::to_string(range.from) + " and " + extent_names[i] + " < " +
             std::to_string(range.below);

@@ -8,11 +8,11 @@ namespace lay::bench {
 namespace {
 
 // The extents that are no numbers, each once, with the ranges of their sizes.
-std::vector<std::pair<Int, Range>> open_extents(const Problem& problem, const plan::GemmForm& form,
-                                                Reach reach) {
+std::vector<std::pair<Int, SizeRange>> open_extents(const Problem& problem,
+                                                    const plan::GemmForm& form, Reach reach) {
   std::vector<sema::IndexId> indices{form.m, form.n, form.k};
   indices.insert(indices.end(), form.batch.begin(), form.batch.end());
-  std::vector<std::pair<Int, Range>> extents;
+  std::vector<std::pair<Int, SizeRange>> extents;
   for (const sema::IndexId index : indices) {
     const Int& extent = problem.kernel->indices[static_cast<std::size_t>(index)].extent;
     const bool known = std::any_of(extents.begin(), extents.end(),
@@ -31,13 +31,13 @@ std::int64_t power_of(std::int64_t size) {
   return power;
 }
 
-Range range_of(std::int64_t size) {
+SizeRange range_of(std::int64_t size) {
   const std::int64_t power = power_of(size);
   return {(3 * power + 3) / 4, (3 * power + 1) / 2};  // rounded up
 }
 
-Range range_of(std::int64_t size, Reach reach) {
-  return reach == Reach::of_class ? range_of(size) : Range{size, size + 1};
+SizeRange range_of(std::int64_t size, Reach reach) {
+  return reach == Reach::of_class ? range_of(size) : SizeRange{size, size + 1};
 }
 
 std::string shape_class(const Problem& problem, const plan::GemmForm& form, Reach reach) {

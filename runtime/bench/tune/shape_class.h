@@ -13,17 +13,17 @@
 
 namespace lay::bench {
 
-struct Range {
+struct SizeRange {
   std::int64_t from, below;
 };
 // Returns the power of two whose class holds a size of at least 1.
 std::int64_t power_of(std::int64_t size);
 // Returns the class of a size: from 3/4 to 3/2 of its power of two. Every size is in one class.
-Range range_of(std::int64_t size);
+SizeRange range_of(std::int64_t size);
 
 // What a schedule that was timed at some sizes is for: all of their class, or these alone.
 enum class Reach { of_class, of_sizes };
-Range range_of(std::int64_t size, Reach reach);
+SizeRange range_of(std::int64_t size, Reach reach);
 
 // Returns the condition of a problem's class as Lay, over the kernel's dims; "" if no extent is a
 // size.
