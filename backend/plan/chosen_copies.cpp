@@ -11,12 +11,14 @@ namespace lay::plan {
 
 namespace {
 
+// Operands and boxes take the same instruction more often than not, which is named once.
 void add_new(std::vector<sema::CopyInstruction>& found, const sema::CopyInstruction& copy) {
   if (std::ranges::find(found, copy) == found.end()) found.push_back(copy);
 }
 
 }  // namespace
 
+// As a schedule says them: one alone, or several in parentheses.
 std::string copies_text(const std::vector<sema::CopyInstruction>& copies) {
   std::string names;
   for (const sema::CopyInstruction& each : copies) names += (names.empty() ? "" : ", ") + each.name;
@@ -75,6 +77,7 @@ std::vector<sema::CopyInstruction> copies_of(const sema::Kernel& kernel, const S
   return found;
 }
 
+// Products on CUDA cores take no copy by name: their boxes are the library's.
 std::vector<sema::CopyInstruction> copies_of(const Variant& variant) {
   const auto* program = std::get_if<tile::Program>(&variant.how);
   if (const auto gemm = sm90_of(variant)) return copies_of(*program->kernel, *gemm);

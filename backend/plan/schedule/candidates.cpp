@@ -173,6 +173,7 @@ std::vector<Candidate> ranked_candidates(const sema::KernelPtr& kernel, const Bi
   return {};
 }
 
+// Without a cost of its row: a schedule that was found is planned at other sizes.
 std::optional<Candidate> candidate_of(const sema::KernelPtr& kernel, const sema::Schedule& schedule,
                                       const Binding& sizes, const Target& target) {
   return planned(*kernel, schedule, sizes, target, {});
