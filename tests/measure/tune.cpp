@@ -320,6 +320,34 @@ TEST_CASE("a schedule that loses at an end of its class is kept for its sizes al
                   "and L >= 1 and L < 2\n") != std::string::npos);
 }
 
+TEST_CASE("schedules for sizes alone stand before those of classes, whatever the file held") {
+  const auto finding = [](bench::Reach reach, const std::string& condition) {
+    bench::Finding made;
+    made.kernel = "linear";
+    made.schedule.target = "simt";
+    made.reach = reach;
+    made.condition = condition;
+    return made;
+  };
+  const auto of_class = finding(bench::Reach::of_class, "M >= 48 and M < 96"),
+             alone = finding(bench::Reach::of_sizes, "M >= 64 and M < 65");
+  // A number that no size has is text as any other.
+  const std::string huge =
+      "\nschedule linear for simt when M >= 99999999999999999999 and "
+      "M < 99999999999999999999 {\n}\n";
+  for (const std::string& before :
+       {huge, bench::schedules_text({of_class}, ""), bench::schedules_text({alone}, "")}) {
+    const std::string text = bench::schedules_text({of_class, alone}, before);
+    INFO(text);
+    const auto first = text.find("M >= 64 and M < 65"), second = text.find("M >= 48 and M < 96");
+    REQUIRE(first != std::string::npos);
+    REQUIRE(second != std::string::npos);
+    CHECK(first < second);
+    CHECK(text.find("M >= 64", first + 1) == std::string::npos);
+  }
+  CHECK(bench::schedules_text({alone}, huge).find("99999999999999999999") != std::string::npos);
+}
+
 TEST_CASE("both ends of a class of sizes are in it, as aligned as the sizes") {
   const auto read = checked(script);
   const auto kernel = kernel_of(*read, "linear");

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <map>
-#include <regex>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -19,11 +21,23 @@ std::string header(const Finding& finding) {
 // Returns true if the header is of sizes alone: "M >= 64 and M < 65 and ...". The first schedule
 // that takes the sizes counts, so that these stand before those of classes.
 bool is_of_sizes(const std::string& header) {
-  static const std::regex range(R"(>= (\d+) and \S+ < (\d+))");
-  const std::sregex_iterator begin(header.begin(), header.end(), range), end;
-  return begin != end && std::all_of(begin, end, [](const std::smatch& found) {
-           return std::stoll(found[1]) + 1 == std::stoll(found[2]);
-         });
+  std::istringstream words(header);
+  std::optional<std::int64_t> least;
+  bool has_ranges = false;
+  for (std::string word, next; words >> word;) {
+    if (word != ">=" && word != "<") continue;
+    words >> next;
+    std::int64_t number = 0;
+    const auto read = std::from_chars(next.data(), next.data() + next.size(), number);
+    if (read.ec != std::errc() || read.ptr != next.data() + next.size() || number < 0) return false;
+    if (word == ">=") {
+      least = number;
+    } else {
+      if (!least || number - 1 != *least) return false;
+      has_ranges = true;
+    }
+  }
+  return has_ranges;
 }
 
 // The schedules of an earlier file, by the text up to the brace. Its blocks are parted by empty
