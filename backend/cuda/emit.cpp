@@ -28,7 +28,8 @@ Emitter::Emitter(const ir::Kernel& kernel, const Target& target)
       out_(kernel.script),
       expressions_(kernel.exprs.size()),
       held_(accumulators_of_wgmma()),
-      shared_offsets_(kernel.buffers.size(), 0) {
+      shared_offsets_(kernel.buffers.size(), 0),
+      overlaps_(ir::overlaps(kernel) && target.capability >= 90) {
   sizes_.helpers = &helpers_;
 }
 
@@ -130,7 +131,7 @@ void Emitter::write_heading() {
 void Emitter::write_signature() {
   std::vector<std::pair<std::string, std::string>> parameters;  // text, comment
   // The compiler may read what it believes to be constant before any fence.
-  const std::string pointer = ir::overlaps(kernel_) ? "* " : "* __restrict__ ";
+  const std::string pointer = overlaps_ ? "* " : "* __restrict__ ";
   for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const ir::Buffer& buffer = kernel_.buffers[i];
     if (buffer.space != ir::Space::global) continue;
@@ -284,8 +285,8 @@ Emitted Emitter::run() {
   write_buffers();
   write_barriers();
   out_.append(body);
-  return {std::move(out_.text), function_name(kernel_.name), std::move(out_.lines), shared_bytes_,
-          dynamic_shared_ ? shared_bytes_ : 0};
+  return {std::move(out_.text), function_name(kernel_.name),         std::move(out_.lines),
+          shared_bytes_,        dynamic_shared_ ? shared_bytes_ : 0, overlaps_};
 }
 
 EmitResult emit(const ir::Kernel& kernel, const Target& target) {

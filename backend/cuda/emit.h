@@ -30,6 +30,8 @@ struct Emitted {
   std::vector<int> lines;  // of each line of the text: the script's line it comes from; 0: none
   std::int64_t shared_bytes = 0;   // of a block, in all
   std::int64_t dynamic_bytes = 0;  // of those, what the launch must ask for
+  // It may be launched before the grids ahead of it in the stream have ended, for which it waits.
+  bool overlaps = false;
 };
 
 // Why a kernel cannot be emitted.

@@ -213,6 +213,7 @@ class Emitter {
   // The iterations of the unrolled loops that are open, multiplied.
   std::int64_t unrolled_ = 1;
   bool dynamic_shared_ = false;
+  const bool overlaps_;  // with the grids before it: nothing before compute capability 9.0 does
   int current_line_ = 0;
 };
 

@@ -106,7 +106,7 @@ std::string launch_json(const BuiltLaunch& built) {
       .raw("cluster", each(launch.cluster, [](int extent) { return std::to_string(extent); }))
       .integer("threads", launch.threads)
       .boolean("persistent", launch.persistent)
-      .boolean("overlaps", ir::overlaps(built.kernel))
+      .boolean("overlaps", built.emitted.overlaps)
       .integer("dynamic_shared_bytes", built.emitted.dynamic_bytes)
       .text();
 }

@@ -112,7 +112,8 @@ class KernelText {
                    number(target(word)) + ", " + std::to_string(launch.emitted.dynamic_bytes) +
                    ", " + std::to_string(launch.emitted.shared_bytes) + ", " +
                    std::to_string(shape.threads) + ", " +
-                   std::to_string(shape.persistent ? shape.cluster[0] : 0) + "},\n";
+                   std::to_string(shape.persistent ? shape.cluster[0] : 0) +
+                   (launch.emitted.overlaps ? ", 1" : ", 0") + "},\n";
     const std::size_t made = images_.size();
     return images_.emplace(compiled->name, made).first->second;
   }
@@ -269,8 +270,7 @@ class KernelText {
       text += "  grid[" + number(i) + "] = " + c_number(kernel.launch.grid[i], names_) + ";\n";
     return text + "  status = lay_check_grid(" + c_string(name_) + ", grid, why);" + bad + checked +
            "  if (!ready) return LAY_OK; /* only checked */\n" + encoded + "  return lay_launch(&" +
-           name_ + "_state, ready, image, grid, " + (ir::overlaps(kernel) ? "1" : "0") +
-           ", values, stream, why);\n}\n";
+           name_ + "_state, ready, image, grid, values, stream, why);\n}\n";
   }
 
   std::string encode_text(const std::string& variable, const ir::Kernel& kernel,

@@ -47,13 +47,13 @@ std::vector<void*> Parameters::pointers() {
 }
 
 void BoundLaunches::add(const LoadedKernel& loaded, std::array<std::int64_t, 3> grid,
-                        const ir::Kernel& kernel, Parameters values) {
+                        const ir::Kernel& kernel, bool overlaps, Parameters values) {
   One& made =
       launches_.emplace_back(One{&loaded,
                                  {static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),
                                   static_cast<unsigned>(grid[2])},
                                  static_cast<unsigned>(kernel.launch.threads),
-                                 ir::overlaps(kernel),
+                                 overlaps,
                                  std::move(values),
                                  {}});
   made.pointers = made.values.pointers();

@@ -54,9 +54,10 @@ class BoundLaunches {
   // In the order in which they are added, one behind the other on the stream. DriverError.
   void launch(StreamHandle stream = nullptr) const;
 
-  // Adds one launch behind those there are.
+  // Adds one launch behind those there are. One that `overlaps` waits by itself for what the stream
+  // did before.
   void add(const LoadedKernel& loaded, std::array<std::int64_t, 3> grid, const ir::Kernel& kernel,
-           Parameters values);
+           bool overlaps, Parameters values);
 
  private:
   // One launch, ready for the driver.

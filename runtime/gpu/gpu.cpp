@@ -86,7 +86,7 @@ Outcome Gpu::bind(const ir::Kernel& kernel, const GpuKernel& prepared,
   } catch (const DriverError& error) {
     return failed(error);
   }
-  to.add(prepared.loaded, grid, kernel, std::move(values));
+  to.add(prepared.loaded, grid, kernel, prepared.emitted.overlaps, std::move(values));
   return {};
 }
 

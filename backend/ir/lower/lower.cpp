@@ -24,7 +24,7 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
                  [&](const plan::Copies& copies) {
                    std::vector<const tile::Program*> parts;
                    for (const tile::Program& part : copies.parts) parts.push_back(&part);
-                   expand_elementwise(declared, parts);
+                   expand_copies(declared, parts);
                  },
                  [&](const plan::ScalarKernel& scalar) { lower_scalar(declared, scalar); },
                  [&](const tile::Program& program) { expand(declared, program); },

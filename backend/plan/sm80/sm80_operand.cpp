@@ -38,8 +38,9 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
             across = tile[static_cast<std::size_t>(across_axis)];
   if (extent % vector != 0) return std::nullopt;
   // Accesses of a row side by side, then rows: a warp reads whole rows of memory. 128 x 32 of bf16
-  // in vectors of 8: 4 accesses a row, 256 threads take 64 rows at once, twice.
-  const int run = extent / vector, side = std::min(run, threads);
+  // in vectors of 8: 4 accesses a row, 256 threads take 64 rows at once, twice. Of a long row a
+  // thread takes several accesses, a warp's width apart, which have one address in common.
+  const int run = extent / vector, side = std::min({run, threads, lanes});
   if (run % side != 0 || threads % side != 0 || across % (threads / side) != 0) return std::nullopt;
   const int rows = threads / side;
   return Layout(tuple(tuple(side, rows), tuple(vector, tuple(run / side, across / rows))),

@@ -148,6 +148,7 @@ typedef struct {
   int target;
   int dynamic_shared_bytes, shared_bytes, threads;
   int cluster; /* blocks of a cluster along x, of a persistent kernel; 0: of any other */
+  int overlaps; /* waits by itself for what the stream did before */
 } lay_image;
 
 /* What a device knows of a kernel's images. */

@@ -118,7 +118,7 @@ static lay_status lay_check_workspace(const char* kernel, const void* workspace,
 /* Launches an image. A kernel that `overlaps` waits by itself for what the stream did before, and
  * may be launched before that has ended. */
 static lay_status lay_launch(const lay_kernel_images* k, const lay_prepared* ready, int image,
-                             const lay_number* grid, int overlaps, void** values, lay_stream stream,
+                             const lay_number* grid, void** values, lay_stream stream,
                              lay_message* why) {
   enum { programmatic_serialization = 6 };
   const lay_image* of = &k->images[image];
@@ -138,7 +138,7 @@ static lay_status lay_launch(const lay_kernel_images* k, const lay_prepared* rea
   what.block[1] = what.block[2] = 1;
   what.shared_bytes = (unsigned)of->dynamic_shared_bytes;
   what.stream = stream;
-  if (overlaps) {
+  if (of->overlaps) {
     memset(&early, 0, sizeof early);
     early.id = programmatic_serialization;
     early.value.flag = 1;

@@ -382,6 +382,15 @@ class ElementwiseExpander {
 
 }  // namespace
 
+void expand_copies(Declared& declared, const std::vector<const tile::Program*>& programs) {
+  // A thread has read all that it copies before it writes: it loses nothing where the compiler may
+  // not take what it reads for constant.
+  declared.from(declared.kernel.where);
+  declared.b.inside(declared.b.kernel.prologue,
+                    [&] { declared.b.emit(Fence{FenceKind::grid_dependency_wait}); });
+  expand_elementwise(declared, programs);
+}
+
 void expand_elementwise(Declared& declared, const std::vector<const tile::Program*>& programs) {
   Builder& b = declared.b;
   std::vector<ElementwiseExpander> expanders;

@@ -19,4 +19,7 @@ namespace lay::ir {
 // assignment of its own.
 void expand_elementwise(Declared& declared, const std::vector<const tile::Program*>& programs);
 
+// The same of programs that copy, as a short launch that may overlap the one before.
+void expand_copies(Declared& declared, const std::vector<const tile::Program*>& programs);
+
 }  // namespace lay::ir

@@ -8,6 +8,7 @@
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/sema/kernel/kernel_walk.h"
 
 namespace lay::ir {
 
@@ -92,6 +93,12 @@ void Sm80Expander::declare(Operand& operand, const plan::Sm80Operand& plan, int 
       make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], 2));
   operand.fragment = b_.registers(declared_.name(axis == 0 ? "a" : "b"),
                                   axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type, held);
+  if (!plan.async) {
+    declared_.from(where_of(operand), "(element,access) of this thread's part of a K tile");
+    operand.staged =
+        b_.registers(declared_.name(axis == 0 ? "a_next" : "b_next"), element,
+                     make_layout(tuple(plan.vector, extent_of(plan.threads[1][1].shape))));
+  }
   if (plan.converted)
     operand.stored =
         b_.registers(declared_.name(axis == 0 ? "a_stored" : "b_stored"), element, held);
@@ -102,11 +109,24 @@ void Sm80Expander::run() {
   const plan::Tiling tiling = plan::tiling_of(gemm_);
   b_.kernel.launch = {
       {plan::places(declared_.kernel, gemm_.order, tiling), 1, 1}, {1, 1, 1}, sync_.threads(), 1};
+  wait_for_grids();
   sync_.role(0, [&] {
     TileScheduler(declared_, gemm_.order, tiling, TileScheduler::Tiles::one)
         .with_tile(b_.special(Builtin::block_x),
                    [&](const std::vector<Term>& tile) { body(tile); });
   });
+}
+
+// Where nothing but the factors is read, the launch of the grid may overlap the one before. What
+// may have been written before the wait is no constant for the compiler, so that what an epilogue
+// reads would wait for each element that it has stored.
+void Sm80Expander::wait_for_grids() {
+  const sema::Kernel& kernel = declared_.kernel;
+  const auto is_sum = [&](sema::NodeId node) { return node == gemm_.contraction; };
+  for (const sema::Assignment& each : kernel.assignments)
+    if (sema::reads_memory(kernel, each.value, is_sum)) return;
+  declared_.from(kernel.where);
+  b_.inside(b_.kernel.prologue, [&] { b_.emit(Fence{FenceKind::grid_dependency_wait}); });
 }
 
 void Sm80Expander::place(Operand& operand, Term tile) {
@@ -162,45 +182,68 @@ void Sm80Expander::unrolled(const char* name, int count, const std::function<voi
   b_.loop(name, number(0), number(count), {.unrolled = true}, body);
 }
 
-// One operand's part of a K tile.
-void Sm80Expander::copy(const Operand& operand, Term k_first, Term stage) {
-  const plan::Sm80Operand& plan = *operand.plan;
-  const Layout rest = plan.threads[1][1];
-  declared_.from(where_of(operand), operand.name + ": global -> shared");
-  const auto access_body = [&](Term access) {
+// Each access of one operand's part of a K tile.
+void Sm80Expander::each_access(const Operand& operand, const AccessBody& body) {
+  const Layout rest = operand.plan->threads[1][1];
+  unrolled("access", extent_of(rest.shape), [&](Term access) {
     // Access 0 was placed once a tile; further ones add their part of the layout to it.
-    const Term outer_step = b_.at(along(rest, 0), access), k_step = b_.at(along(rest, 1), access);
+    body(access, b_.at(along(rest, 0), access), b_.at(along(rest, 1), access));
+  });
+}
+
+// One operand's part of a K tile on its way: to the stage itself, or to registers.
+void Sm80Expander::load(const Operand& operand, Term k_first, Term stage) {
+  const plan::Sm80Operand& plan = *operand.plan;
+  declared_.from(where_of(operand),
+                 operand.name + (plan.async ? ": global -> shared" : ": global -> registers"));
+  each_access(operand, [&](Term access, Term outer_step, Term k_step) {
     const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
     std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {plan.outer, outer}};
     for (size_t i = 0; i < batch_.size(); ++i) at.emplace_back(gemm_.batch[i], batch_[i]);
-    const Ref to{operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
-        from = element_at(declared_, plan.load, at);
-    const CopyVector vector{plan.vector, plan.along_k ? 1 : 0, plan.vector_mode};
+    const Ref from = element_at(declared_, plan.load, at);
+    const int run = plan.along_k ? 1 : 0;
     // An asynchronous copy of no bytes writes zeros, so that a guard costs no branch. K tiles past
     // the last are zeros as well, which lets the main loop copy ahead without a condition.
     const CopyGuard guard{outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k),
                           true};
     if (plan.async) {
-      b_.copy(to, from, AsyncCopy{vector, guard, b_.atom(*plan.async)});
+      b_.copy({operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}}, from,
+              AsyncCopy{{plan.vector, run, plan.vector_mode}, guard, b_.atom(*plan.async)});
     } else {
-      b_.copy(to, from, PlainCopy{vector, guard});
+      b_.copy({operand.staged, {number(0), access}}, from,
+              PlainCopy{{plan.vector, 0, plan.vector_mode}, guard});
     }
-  };
-  // Many single elements: a few on their way at a time, as registers hold them.
-  constexpr int most = 8;
-  const int count = extent_of(rest.shape);
-  if (plan.async || count <= most) return unrolled("access", count, access_body);
-  b_.loop("first", number(0), number(count), {.step = most}, [&](Term first) {
-    unrolled("access", most, [&](Term access) { access_body(first + access); });
   });
 }
 
-void Sm80Expander::copy_tile(Term tile_k, Term stage) {
+// What waits in registers goes on to its stage.
+void Sm80Expander::store(const Operand& operand, Term stage) {
+  const plan::Sm80Operand& plan = *operand.plan;
+  if (plan.async) return;
+  declared_.from(where_of(operand), operand.name + ": registers -> shared");
+  each_access(operand, [&](Term access, Term outer_step, Term k_step) {
+    b_.copy({operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
+            {operand.staged, {number(0), access}},
+            PlainCopy{{plan.vector, plan.along_k ? 1 : 0, 0}, {}});
+  });
+}
+
+void Sm80Expander::load_tile(Term tile_k, Term stage) {
   // One group a K tile: waiting for all but n groups is waiting for all but the n newest tiles.
   // Plain copies make empty groups, which count the same.
-  copy(a_, tile_k * gemm_.tile[2], stage);
-  copy(b_operand_, tile_k * gemm_.tile[2], stage);
+  load(a_, tile_k * gemm_.tile[2], stage);
+  load(b_operand_, tile_k * gemm_.tile[2], stage);
   b_.emit(Commit{GroupKind::cp_async});
+  if (a_.plan->async && b_operand_.plan->async) return;
+  // Loads stay before the products: without a fence the compiler may sink them to where they are
+  // stored, where nothing hides their latency.
+  declared_.from(declared_.kernel.node(gemm_.contraction).where);
+  b_.emit(Fence{FenceKind::warp});
+}
+
+void Sm80Expander::store_tile(Term stage) {
+  store(a_, stage);
+  store(b_operand_, stage);
 }
 
 void Sm80Expander::read(const Operand& operand, Term step, Term stage, Term buffer) {
@@ -309,7 +352,10 @@ void Sm80Expander::main_loop() {
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
   if (gemm_.promotion_interval) b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.total));
   b_.loop("s", number(0), number(ahead), {.unrolled = a_.plan->async && b_operand_.plan->async},
-          [&](Term s) { copy_tile(s, s); });
+          [&](Term s) {
+            load_tile(s, s);
+            store_tile(s);
+          });
   // All but ahead - 1 groups are done: the oldest tile in flight has arrived for this thread, and
   // after the barrier for every thread. The same barrier says that the stage read last is free.
   const auto arrived = [&] {
@@ -336,13 +382,14 @@ void Sm80Expander::main_loop() {
       });
     };
     begin_interval(tile, number(0));
-    copy_tile(tile + ahead, fill);
+    load_tile(tile + ahead, fill);
     unrolled("part", parts - 1, [&](Term part) {
       multiply(part, steps);
       end_interval(tile, tiles, part);
       begin_interval(tile, part + 1);
     });
     multiply(number(parts - 1), steps - 1);
+    store_tile(fill);
     arrived();
     read_fragments(number(0), next, number(0));
     products(number(1));

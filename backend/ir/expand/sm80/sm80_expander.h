@@ -5,7 +5,8 @@
 //   copy the first K tiles: global -> shared, a group each
 //   read the fragments of the first step
 //   for every K tile t:
-//     copy K tile t + stages - 1 into the stage that was read last
+//     copy K tile t + stages - 1 into the stage that was read last; without an asynchronous copy
+//       into registers, and from there before K tile t + 1 is waited for
 //     for every step of the atom along k:
 //       read the next step's fragments (last step: wait for K tile t + 1, read its first step's)
 //       multiply this step's fragments
@@ -43,6 +44,7 @@ class Sm80Expander {
     int axis = 0;      // 0 for A, 1 for B
     std::string name;  // "A" or "B"
     BufferId shared, fragment;
+    BufferId staged;          // of one without an asynchronous copy: elements on their way
     BufferId stored;          // of an operand that is converted: the fragments before that
     Term outer, k;            // of this thread's first access, inside the tile
     Term first;               // the tile's first outer index plus `outer`
@@ -51,9 +53,15 @@ class Sm80Expander {
 
   void declare(Operand& operand, const plan::Sm80Operand& plan, int axis);
   void place(Operand& operand, Term tile);
+  void wait_for_grids();
   void body(const std::vector<Term>& tile);
-  void copy_tile(Term tile_k, Term stage);
-  void copy(const Operand& operand, Term k_first, Term stage);
+  // The access, and what it adds to the outer index and to k.
+  using AccessBody = std::function<void(Term, Term, Term)>;
+  void each_access(const Operand& operand, const AccessBody& body);
+  void load_tile(Term tile_k, Term stage);
+  void load(const Operand& operand, Term k_first, Term stage);
+  void store_tile(Term stage);
+  void store(const Operand& operand, Term stage);
   void read_fragments(Term step, Term stage, Term buffer);
   void read(const Operand& operand, Term step, Term stage, Term buffer);
   void products(Term buffer);
