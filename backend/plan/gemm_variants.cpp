@@ -35,7 +35,8 @@ constexpr int widest_repack = 16;  // bytes of an access
 //   2  rows that `lay tune` measured on this GPU for products of this class
 //   3  the library's policies for sm90, then sm80, where the element types have an atom
 //   4  the policies for CUDA cores, with vectors, then element by element
-// The list is complete when its last variant has no condition: no launch gets past it.
+// The list is complete when a variant of its last portfolio has no condition: no launch gets past
+// that.
 class GemmPlanner {
  public:
   GemmPlanner(Plan& plan, const GemmForm& form, Facts& facts, const Target& target)
@@ -55,8 +56,9 @@ class GemmPlanner {
     follow(simt_rows());
   }
 
-  // Adds the variant of a row alone, for the accesses that it says, or else by vectors.
-  void add_row(const std::string& family, const sema::Policy& row) {
+  // Adds the variants of a row alone: for the accesses that it says, or else by vectors; on Hopper,
+  // as `like` has its accesses and copies factors, with any choice of these.
+  void add_row(const std::string& family, const sema::Policy& row, const Variant* like) {
     const sema::Schedule said{family, {}, row.entries, kernel_.where};
     if (family == "simt") {
       std::vector<SimtSchedule> made{read_schedule(said, plan_.problems)};
@@ -65,8 +67,14 @@ class GemmPlanner {
       follow(made);
     } else {
       TensorSchedule made = read_tensor_schedule(said, plan_.problems);
+      const std::optional<Cost> cost = made.cost;
       as_row(made, family, row);
-      add(made, family, Width::vectors);
+      const Width width = like ? like->accesses : Width::vectors;
+      if (!like || like->before.empty()) return add(made, family, width);
+      for (const CopiedFactors& factors : copy_choices(kernel_, form_, made, facts_).all) {
+        if (cost) made.cost = cost_on_copies(*cost, factors);
+        add_on_copies(made, factors, width);
+      }
     }
   }
 
@@ -342,10 +350,20 @@ class GemmPlanner {
     return sema::under(term, product_size(kernel_, form_, target_));
   }
 
-  // A schedule of the library's, the sizes for which it is worth copying factors first, and whether
-  // it is also taken where outputs are stored element by element.
+  // What a row of the library costs on copies. Where both factors run along k and are copied their
+  // rows begin with lines of memory, whatever k is. That the copies take a launch is in no cost:
+  // schedules that need them are a portfolio of their own.
+  Cost cost_on_copies(const Cost& said, const CopiedFactors& factors) {
+    return {sema::under(said.value, size_on_copies(kernel_, form_, facts_, factors, target_)),
+            library_portfolio_};
+  }
+
+  // A schedule of the library's and its cost over the library's dims; the sizes for which it is
+  // taken with factors that are copied first, and whether it is also taken where outputs are stored
+  // element by element.
   struct Row {
     TensorSchedule schedule;
+    std::optional<Cost> cost;
     Predicate copies;
     bool elements = true;
   };
@@ -360,8 +378,9 @@ class GemmPlanner {
          library_rows(target, kernel_, form_, facts_, in_parts, target_)) {
       TensorSchedule schedule =
           read_tensor_schedule({target, {}, policy.entries, kernel_.where}, plan_.problems);
+      const std::optional<Cost> cost = schedule.cost;
       as_row(schedule, target, policy);
-      made.push_back({std::move(schedule), here(policy.copies), policy.elements});
+      made.push_back({std::move(schedule), cost, here(policy.copies), policy.elements});
     }
     return made;
   }
@@ -383,6 +402,7 @@ class GemmPlanner {
         if (from) into = from;
       };
       take(schedule.cost, said.cost);
+      if (said.cost) row.cost.reset();
       take(schedule.accesses, said.accesses);
       take(schedule.tile, said.tile);
       take(schedule.groups, said.groups);
@@ -412,23 +432,27 @@ class GemmPlanner {
     if (target == "sm90" && !is_read_as_it_lies()) add_variants_on_copies(library);
   }
 
-  // The same rows once more, as far as they say that products of these sizes are worth copying
-  // factors for.
+  // The same rows once more, as far as they say that they are taken with factors that are copied
+  // first.
   void add_variants_on_copies(const std::vector<Row>& library) {
-    std::vector<TensorSchedule> schedules;
+    std::vector<Row> rows;
     for (const Row& row : library) {
-      // A repack reads and writes an operand once more. A row says from which sizes on the products
-      // outweigh it, since they grow with M * N * K and the copy with M * K.
-      const auto worth = open_conditions(facts_, {row.copies});
-      if (!worth) continue;
-      schedules.push_back(row.schedule);
-      schedules.back().when.insert(schedules.back().when.end(), worth->begin(), worth->end());
+      const auto taken = open_conditions(facts_, {row.copies});
+      if (!taken) continue;
+      rows.push_back(row);
+      // In place of the row's own condition, which stands behind those that a script says.
+      std::vector<Predicate>& when = rows.back().schedule.when;
+      when.pop_back();
+      when.insert(when.end(), taken->begin(), taken->end());
     }
-    if (schedules.empty()) return;
-    const CopyChoices choices = copy_choices(kernel_, form_, schedules.front(), facts_);
+    if (rows.empty()) return;
+    --library_portfolio_;
+    const CopyChoices choices = copy_choices(kernel_, form_, rows.front().schedule, facts_);
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const CopiedFactors& factors : choices.all) {
-        for (const TensorSchedule& schedule : schedules) {
+        for (Row& row : rows) {
+          TensorSchedule& schedule = row.schedule;
+          if (row.cost) schedule.cost = cost_on_copies(*row.cost, factors);
           if (!is_reachable(schedule)) continue;
           if (schedule.accesses.value_or(width) == width) add_on_copies(schedule, factors, width);
         }
@@ -589,12 +613,18 @@ std::optional<std::string> product_family(const Variant& variant) {
 
 std::optional<Variant> row_variant(const sema::KernelPtr& kernel, const GemmForm& form,
                                    Facts& facts, const Target& target, const std::string& family,
-                                   const sema::Policy& row) {
+                                   const sema::Policy& row, const Variant* like) {
   // Planned alone, so that no variant before hides it.
   Plan plan{kernel, {}, {}};
-  GemmPlanner(plan, form, facts, target).add_row(family, row);
-  if (plan.variants.empty() || !plan.problems.empty()) return std::nullopt;
-  return std::move(plan.variants.front());
+  GemmPlanner(plan, form, facts, target).add_row(family, row, like);
+  if (!plan.problems.empty()) return std::nullopt;
+  // Copies are named by what they copy, and in which accesses.
+  const auto name_of_copies = [](const Variant& variant) {
+    return variant.before.empty() ? "" : variant.before.front()->variants.front().name;
+  };
+  for (Variant& each : plan.variants)
+    if (!like || name_of_copies(each) == name_of_copies(*like)) return std::move(each);
+  return std::nullopt;
 }
 
 }  // namespace lay::plan

@@ -61,9 +61,10 @@ void add_gemm_variants(Plan& plan, const GemmForm& form, Facts& facts, const Tar
 std::optional<std::string> product_family(const Variant& variant);
 
 // Returns the variant of one row of the library for a family, as add_gemm_variants would add it;
-// nothing where the row does not keep the planner's laws.
+// nothing where the row does not keep the planner's laws. It accesses memory by vectors, or as
+// `like`, a variant of the family, does, and copies the factors first that that one copies.
 std::optional<Variant> row_variant(const sema::KernelPtr& kernel, const GemmForm& form,
                                    Facts& facts, const Target& target, const std::string& family,
-                                   const sema::Policy& row);
+                                   const sema::Policy& row, const Variant* like = nullptr);
 
 }  // namespace lay::plan

@@ -6,6 +6,7 @@
 #include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/permute/plan_permute.h"
+#include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/tensor_variant.h"
 #include "backend/tile/vectors.h"
@@ -282,6 +283,16 @@ Factors factors_of(const sema::Kernel& kernel, const GemmForm& form, const Tenso
 }
 
 }  // namespace
+
+sema::ProblemSize size_on_copies(const sema::Kernel& kernel, const GemmForm& form, Facts& facts,
+                                 const CopiedFactors& factors, const Target& target) {
+  sema::ProblemSize made = product_size(kernel, form, target);
+  const sema::ProductKind kind = product_kind(kernel, form, facts, false, target);
+  if (!factors.a || !factors.b || !kind.a_along_k || !kind.b_along_k) return made;
+  const int line = line_bits / bits(kernel.loaded(form.a).element);
+  made.k = ceil_div(made.k, line) * line;
+  return made;
+}
 
 CopyChoices copy_choices(const sema::Kernel& kernel, const GemmForm& form,
                          const TensorSchedule& schedule, const Facts& facts) {

@@ -22,6 +22,7 @@
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/schedule.h"
 #include "backend/target/target.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 
@@ -31,6 +32,11 @@ struct CopiedFactors {
   bool transposed = false;  // each of them to the other major-ness, which takes wide accesses where
                             // sizes allow them
 };
+
+// The sizes that the library's costs are about where factors have been copied: k in whole lines of
+// memory where both run along it and are, as rows of copies begin with lines.
+sema::ProblemSize size_on_copies(const sema::Kernel& kernel, const GemmForm& form, Facts& facts,
+                                 const CopiedFactors& factors, const Target& target);
 
 // The choices of factors to copy that are worth a variant, the fewest copies first. All choices
 // have the factors that TMA reads at no sizes. A factor that TMA reads wherever it reads the other

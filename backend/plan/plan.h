@@ -5,9 +5,10 @@
 // The launcher takes the first variant whose conditions hold for the sizes and pointers at hand.
 // Neighbours with a cost may be a portfolio: of those whose conditions hold it takes the one of
 // least cost at these sizes, the first of equal ones (schedule/cost.h).
-// The last variant has no condition of its own, so that every launch that keeps the kernel's guards
-// finds one. A variant adds in the same order each time, so that a launch gives the same bits
-// again; variants may differ, where K is split over groups of warps or over blocks.
+// One variant has no condition of its own, so that every launch that keeps the kernel's guards
+// finds one; what stands behind it is of its portfolio. A variant adds in the same order each time,
+// so that a launch gives the same bits again; variants may differ, where K is split over groups of
+// warps or over blocks.
 //
 //   C[m,n] = alpha * sum[k](A[m,k] * B[n,k]) + beta * C[m,n]     with row-major A, B and C of f32
 //   gives

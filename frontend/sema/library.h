@@ -79,7 +79,7 @@ KernelPtr library_kernel(const std::string& library, const std::string& name);
 struct Policy {
   std::string name;
   Predicate when;
-  // And where factors that cannot be read as they lie are copied for it.
+  // Where it is taken once factors have been copied that cannot be read as they lie.
   Predicate copies = Predicate(false);
   // Also where outputs have to be stored element by element.
   bool elements = true;

@@ -389,7 +389,7 @@ TEST_CASE(
       // Costs count what a launch takes beside another, bounds its own time; and costs of rows that
       // lose by far are no more than near.
       if (!all->back().expected) continue;
-      CHECK(all->back().seconds() - h200.launch < 1.15 * *all->back().expected);
+      CHECK(all->back().seconds() - h200.launch < 1.2 * *all->back().expected);
       CHECK(all->back().global_bytes <= all->back().cache_bytes);
     }
   }

@@ -89,10 +89,11 @@ TEST_CASE("spaces: a candidate's cost is that of its row at the sizes") {
   }
 }
 
-// Four million a side: M * N * K is beyond 64 bits. A plan for any sizes has rows for them.
+// A plan for any sizes has rows for them.
 TEST_CASE("spaces: sizes whose costs do not fit 64 bits are not searched") {
   using enum ElementType;
-  for (const std::int64_t n : {4000000, 2000000000}) {
+  for (const std::int64_t n : {20000000, 2000000000}) {
+    CAPTURE(n);
     CHECK(sema::library_space("sm90", {bf16, bf16, f32}, {n, n, n, 1, 132}).empty());
     CHECK(sema::library_space("simt", {f32, f32, f32}, {n, n, n, 1, 132}).empty());
     const sema::KernelPtr kernel = kernel_of(product);
@@ -150,6 +151,62 @@ TEST_CASE("plans for known sizes: the cheapest of the space beside the rows, whe
     CHECK(names(plan) == once);
   }
   CHECK(added >= 3);
+}
+
+// Sizes that TMA cannot read, or only the output's: the tile that costs least has the accesses and
+// the copies of the row that it stands beside.
+TEST_CASE("plans for known sizes: odd sizes have all tiles too, on copies") {
+  const sema::KernelPtr kernel = kernel_of(product);
+  const plan::Plan rows = plan::make_plan(kernel);
+  std::mt19937 random(28);
+  std::set<std::string> tails;
+  int added = 0;
+  for (int i = 0; i < 12; ++i) {
+    // M and K odd and N whole vectors; N alone odd; all odd.
+    const std::int64_t m = drawn(random, 3000) | 1, n = drawn(random, 3000) / 8 * 8 + 8 + i % 3 / 2,
+                       k = drawn(random, 3000) / 8 * 8 + 8 + (i % 3 != 1);
+    const Binding sizes = at(*kernel, m, i % 3 == 1 ? n + 1 : n, k);
+    plan::Plan plan = rows;
+    plan::add_for_sizes(plan, sizes, default_target());
+    const auto before = plan::fitting(rows, sizes), now = plan::fitting(plan, sizes);
+    CHECK(now.front().portfolio == before.front().portfolio);
+    CHECK(now.front().cost <= before.front().cost);
+    if (plan.variants.size() == rows.variants.size()) continue;
+    ++added;
+    const plan::Variant &row = *before.front().variant, &made = *now.front().variant;
+    INFO(row.name << " and " << made.name);
+    CHECK(made.accesses == row.accesses);
+    REQUIRE(made.before.size() == row.before.size());
+    if (!row.before.empty()) {
+      CHECK(made.before.front()->variants.front().name ==
+            row.before.front()->variants.front().name);
+      CHECK(made.workspace == row.workspace);
+    }
+    tails.insert(std::string(row.accesses == plan::Width::elements ? "elements" : "vectors") +
+                 (row.before.empty() ? "" : ", copied"));
+  }
+  CHECK(added >= 6);
+  CHECK(tails == std::set<std::string>{"elements", "elements, copied", "vectors, copied"});
+}
+
+// Rows of copies begin with lines whatever K is, so that what they cost jumps at no other K.
+TEST_CASE(
+    "plans for known sizes: what a schedule costs on copies hangs on whole lines of K alone") {
+  const sema::KernelPtr kernel = kernel_of(product);
+  const plan::Plan rows = plan::make_plan(kernel);
+  int found = 0;
+  for (const plan::Variant& each : rows.variants) {
+    if (each.name != "sm90_64x32_any_repack_A_B") continue;
+    ++found;
+    REQUIRE(each.cost);
+    const auto cost = [&](std::int64_t k) {
+      return *each.cost->value.evaluate(at(*kernel, 777, 333, k));
+    };
+    CHECK(cost(449) == cost(512));
+    CHECK(cost(495) == cost(511));
+    CHECK(cost(449) < cost(577));
+  }
+  CHECK(found == 1);
 }
 
 // A plan is text that pastes back: also the schedules that were searched.
