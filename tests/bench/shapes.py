@@ -5,7 +5,7 @@
 
 Prints a line for each problem, and of each class the geometric mean of the ratios to the best of
 cuBLASLt's algorithms, the 10th percentile and the worst; then the worst ten. A ratio above 1 means
-that Lay is faster. Of several binaries each is measured on every problem, one after the other, and
+that Lay is faster. Several binaries are measured one after the other on the problems of a kernel, and
 the lines after the first one's have their time by the first one's too. With --rows a line has what
 a plan for any sizes takes, and behind it what one for these sizes takes, both in one run.
 """
@@ -93,8 +93,9 @@ def taken(lay, kernel, sizes, *options):
     return names[-1] if names else None
 
 
-def measure(lay, options, kernel, sizes, *variants):
-    """The measured rows of Lay by variant and the fastest of cuBLASLt; or why there is none."""
+def measure(lay, options, kernel, problems, *variants):
+    """Of each of the sizes the measured rows of Lay by variant and the fastest of cuBLASLt; or why
+    there is none. One process measures all, as it takes seconds to begin."""
     script, name = kernel
     command = [lay, "bench", str(HERE / (script + ".lay")), "--kernel", name, "--json",
                "--triton-seconds", "0", "--torch-seconds", "0", "--algorithms", "8",
@@ -103,12 +104,17 @@ def measure(lay, options, kernel, sizes, *variants):
         command += ["--set", "beta=0", "--set", "alpha=1"]
     for variant in variants:
         command += ["--variant", variant]
-    command += ["--size", text_of(sizes)]
+    for sizes in problems:
+        command += ["--size", text_of(sizes)]
     run = subprocess.run(command, capture_output=True, text=True)
     try:
-        result = json.loads(run.stdout)["results"][0]
+        return [rows_of(each) for each in json.loads(run.stdout)["results"]]
     except (ValueError, KeyError, IndexError):
-        return {}, None, (run.stderr.strip().splitlines() or ["no output"])[-1]
+        why = (run.stderr.strip().splitlines() or ["no output"])[-1]
+        return [({}, None, why)] * len(problems)
+
+
+def rows_of(result):
     ours, theirs = {}, None
     why = result.get("failure", "")
     for row in result.get("rows", ()):
@@ -137,8 +143,9 @@ def compare_rows(lay, options):
     for name in options.classes or CLASSES:
         for kernel, sizes in problems(options.seed, name, options.count):
             row, searched = taken(lay, kernel, sizes, "--any-size"), taken(lay, kernel, sizes)
-            ours, theirs, why = measure(lay, options, kernel, sizes,
-                                        *dict.fromkeys(each for each in (row, searched) if each))
+            [(ours, theirs, why)] = measure(
+                lay, options, kernel, [sizes],
+                *dict.fromkeys(each for each in (row, searched) if each))
             head = "%-9s %-14s %-28s " % (name, kernel[1], text_of(sizes, " "))
             if row not in ours or searched not in ours or not theirs:
                 failed += 1
@@ -182,26 +189,31 @@ def main():
     print(LINE % ("class", "kernel", "sizes", "variant", "us", "cuBLASLt", "ratio", ""))
     measured, failed, beside = {}, 0, []
     for name in options.classes or CLASSES:
+        by_kernel = {}
         for kernel, sizes in problems(options.seed, name, options.count):
-            text = text_of(sizes, " ")
-            first = None
-            for binary in binaries:
-                all_ours, theirs, why = measure(binary, options, kernel, sizes)
-                ours = next(iter(all_ours.values()), None)
-                if not ours or not theirs:
-                    failed += 1
-                    print(LINE % (name, kernel[1], text, "-", "", "", "", why), flush=True)
-                    continue
-                ratio = theirs["ms"] / ours["ms"]
-                more = ""
-                if first:
-                    more = "%.3f of the first binary's time" % (ours["ms"] / first["ms"])
-                    beside.append(first["ms"] / ours["ms"])
-                first = first or ours
-                print(LINE % (name, kernel[1], text, ours["name"].removeprefix("lay "),
-                              "%.2f" % (ours["ms"] * 1e3), "%.2f" % (theirs["ms"] * 1e3),
-                              "%.3f" % ratio, more), flush=True)
-                measured.setdefault((name, binary), []).append((ratio, kernel[1], text, ours))
+            by_kernel.setdefault(kernel, []).append(sizes)
+        for kernel, drawn in by_kernel.items():
+            results = [measure(binary, options, kernel, drawn) for binary in binaries]
+            for at, sizes in enumerate(drawn):
+                text = text_of(sizes, " ")
+                first = None
+                for binary, of_binary in zip(binaries, results):
+                    all_ours, theirs, why = of_binary[at]
+                    ours = next(iter(all_ours.values()), None)
+                    if not ours or not theirs:
+                        failed += 1
+                        print(LINE % (name, kernel[1], text, "-", "", "", "", why), flush=True)
+                        continue
+                    ratio = theirs["ms"] / ours["ms"]
+                    more = ""
+                    if first:
+                        more = "%.3f of the first binary's time" % (ours["ms"] / first["ms"])
+                        beside.append(first["ms"] / ours["ms"])
+                    first = first or ours
+                    print(LINE % (name, kernel[1], text, ours["name"].removeprefix("lay "),
+                                  "%.2f" % (ours["ms"] * 1e3), "%.2f" % (theirs["ms"] * 1e3),
+                                  "%.3f" % ratio, more), flush=True)
+                    measured.setdefault((name, binary), []).append((ratio, kernel[1], text, ours))
     print()
     for (name, binary), rows in measured.items():
         print(summary(name, [row[0] for row in rows]) +

@@ -7,7 +7,8 @@ lines as those of tests/plan/tiles.txt for kernels of hopper.lay, whose test hol
 stdlib/policies/sm90.lay to them, and as those of tests/plan/simt.txt for kernels of sgemm.lay
 (sgemm_nt; sgemm_nt/elements for odd sizes) and stdlib/policies/simt.lay. tt/few draws layers with
 few rows, tt/few_columns (nn/few_columns, batched/few_columns) products with few columns, whose
-candidates are others.
+candidates are others. tt/elements draws odd sizes, whose factors are copied first or read element
+by element (tests/plan/elements.txt).
 """
 
 import argparse
@@ -71,8 +72,20 @@ CUDA_CORES = [(32, 32, 32, 1, 1, 4, 2, 1), (32, 32, 32, 1, 1, 4, 2, 2),
               (128, 128, 8, 2, 2, 1, 8, 1), (128, 128, 8, 2, 2, 1, 8, 2),
               (128, 256, 8, 2, 4, 1, 2, 1), (128, 256, 8, 2, 4, 1, 8, 1),
               (256, 128, 8, 4, 2, 1, 8, 1)]
+# For odd sizes: on copies of the factors as above, and element by element by mma.sync: the tile,
+# warps along M and N, slices of K.
+ON_COPIES = [(64, 16, 2, 1, 1, 1), (64, 16, 2, 1, 1, 4), (64, 32, 2, 1, 1, 1),
+             (64, 32, 2, 1, 1, 4), (64, 64, 2, 1, 1, 1), (64, 64, 2, 1, 1, 2),
+             (64, 64, 2, 1, 1, 4), (64, 64, 2, 2, 2, 1), (64, 96, 1, 2, 2, 1),
+             (64, 128, 1, 2, 2, 1), (128, 64, 1, 1, 1, 2), (128, 96, 1, 1, 1, 1),
+             (128, 128, 1, 1, 1, 1), (128, 128, 1, 2, 1, 1), (256, 128, 1, 1, 2, 1)]
+BY_ELEMENTS = [(16, 16, 128, 1, 1, 4), (16, 16, 256, 1, 1, 8), (16, 32, 128, 1, 1, 4),
+               (16, 32, 256, 1, 1, 8), (32, 32, 64, 2, 2, 1), (32, 32, 128, 1, 1, 4),
+               (32, 32, 256, 1, 1, 8), (64, 64, 32, 2, 2, 1), (64, 64, 64, 4, 2, 2),
+               (64, 64, 64, 4, 4, 1)]
 LARGEST = 2.2e11  # L * M * N * K: a millisecond
 LARGEST_ON_CUDA_CORES = 1.2e10
+LARGEST_BY_ELEMENTS = 3e9
 LARGEST_OUTPUT = 2 ** 26
 PROBLEMS_A_RUN = 5
 
@@ -102,10 +115,34 @@ def simt_script(kernel):
     return "\n".join(lines) + "\n"
 
 
+def elements_script():
+    """All candidates for odd sizes of tt."""
+    lines = ["use atoms.sm80", "use atoms.sm90", declared("tt")[0]]
+    for m, n, widths, along_m, along_n, parts in ON_COPIES:
+        lines.append(
+            "schedule tt for sm90 when M < %d { name = \"t%d_%d_%d_%d_%d\"; "
+            "accesses = \"elements\"; repack A = \"elements\"; repack B = \"elements\"; "
+            "tile = (%d,%d,%d); mma = sm90.wgmma(n = %d, ab = bf16, acc = f32); "
+            "groups = (%d,1,1,1); cluster = (%d,%d,%d) }" %
+            (1000000 + len(lines), m, n, along_m, along_n, parts, m, n, widths * 64, n,
+             {64: 1}.get(m, 2), along_m, along_n, parts))
+    for m, n, k, along_m, along_n, slices in BY_ELEMENTS:
+        lines.append(
+            "schedule tt for sm80 when M < %d { name = \"t%d_%d_%d_%d_%d_%d_2_1\"; "
+            "accesses = \"elements\"; tile = (%d,%d,%d); "
+            "mma = sm80.mma(m = 16, k = 16, ab = bf16, acc = f32); groups = (%d,%d,%d,1); "
+            "stages = 2 }" %
+            (1000000 + len(lines), m, n, k, along_m, along_n, slices, m, n, k, along_m, along_n,
+             slices))
+    return "\n".join(lines) + "\n"
+
+
 def script(kernel):
     """All candidates as schedules of one kernel, each with a condition of its own, which holds."""
     if kernel.startswith("sgemm"):
         return simt_script(kernel)
+    if kernel == "tt/elements":
+        return elements_script()
     kernel, _, few = kernel.partition("/")
     text, kind, width = declared(kernel)
     acc = "s32" if kind == "s8" else "f32"
@@ -135,13 +172,16 @@ def drawn(draw, kernel, count):
     on_cuda_cores = kernel.startswith("sgemm")
     kernel, _, rest = kernel.partition("/")
     width = 8 if on_cuda_cores else declared(kernel)[2]
-    largest = LARGEST_ON_CUDA_CORES if on_cuda_cores else LARGEST
+    largest = (LARGEST_ON_CUDA_CORES if on_cuda_cores else
+               LARGEST_BY_ELEMENTS if rest == "elements" else LARGEST)
     problems = []
     while len(problems) < count:
         if on_cuda_cores:
             sizes = {axis: shapes.log_uniform(draw, 64, 4096, 8) for axis in "MNK"}
             if rest == "elements":
                 sizes = {axis: size | 1 for axis, size in sizes.items()}
+        elif rest == "elements":
+            sizes = {axis: shapes.log_uniform(draw, 33, 4096) | 1 for axis in "MNK"}
         elif rest == "few":
             sizes = shapes.layer(draw, (1, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256))
         elif rest == "few_columns":
