@@ -8,7 +8,7 @@ stdlib/policies/sm90.lay to them, and as those of tests/plan/simt.txt for kernel
 (sgemm_nt; sgemm_nt/elements for odd sizes) and stdlib/policies/simt.lay. tt/few draws layers with
 few rows, tt/few_columns (nn/few_columns, batched/few_columns) products with few columns, whose
 candidates are others. tt/elements draws odd sizes, whose factors are copied first or read element
-by element (tests/plan/elements.txt).
+by element (results/elements.txt).
 """
 
 import argparse
