@@ -5,9 +5,9 @@
 
 Prints a line for each problem, and of each class the geometric mean of the ratios to the best of
 cuBLASLt's algorithms, the 10th percentile and the worst; then the worst ten. A ratio above 1 means
-that Lay is faster. Several binaries are measured one after the other on the problems of a kernel, and
-the lines after the first one's have their time by the first one's too. With --rows a line has what
-a plan for any sizes takes, and behind it what one for these sizes takes, both in one run.
+that Lay is faster. Several binaries are measured one after the other on the problems of a kernel,
+and the lines after the first one's have their time by the first one's too. With --rows a line has
+what a plan for any sizes takes, and behind it what one for these sizes takes, both in one run.
 """
 
 import argparse
