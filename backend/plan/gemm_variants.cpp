@@ -17,8 +17,7 @@
 #include "backend/plan/schedule/problems.h"
 #include "backend/plan/schedule/tuned.h"
 #include "backend/plan/simt/bind_simt.h"
-#include "backend/plan/simt/simt.h"
-#include "backend/plan/simt/simt_ring.h"
+#include "backend/plan/simt/simt_variant.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/tensor_variant.h"
@@ -498,82 +497,11 @@ class GemmPlanner {
     }
   }
 
-  // Element by element the producer threads would need more registers than a ring leaves them: two
-  // stages.
-  void add(SimtSchedule schedule, Width width) {
-    if (width == Width::elements) schedule.stages = 2;
-    const auto given = open_conditions(facts_, schedule.when);
-    if (!given) return;
+  void add(const SimtSchedule& schedule, Width width) {
     std::vector<Problem> of_policies;  // a row of the library that does not fit is passed over
-    std::vector<Problem>& problems = schedule.of_script ? plan_.problems : of_policies;
-    Facts facts = facts_;
-    if (schedule.of_script) {  // conditions of a schedule need not be asked again; tile counts
-                               // of a policy say nothing about it
-      for (const Predicate& condition : *given) assume_of_schedule(facts, condition);
-    }
-    Conditions conditions{*given, {}};
-    auto gemm = shape_gemm(kernel_, form_, schedule, target_, problems);
-    if (!gemm) return;
-    if (!plan_copies(*gemm, kernel_, form_, facts, target_, width, schedule, conditions, problems))
-      return;
-    // Vectors of one element are the variant that comes later.
-    if (width == Width::vectors && conditions.aligned.empty()) {
-      if (schedule.accesses) problems.push_back(no_vectors(schedule));
-      return;
-    }
-    auto open = open_conditions(facts_, conditions.when);
-    if (!open) return;
-    gemm->blocks_per_sm = blocks_per_sm(*gemm, target_);
-    Variant variant;
-    variant.name = schedule.name;
-    if (schedule.of_script && width == Width::elements && !has_own_name(schedule))
-      variant.name += "_any";
-    variant.accesses = width;
-    variant.when = *open;
-    variant.aligned = conditions.aligned;
-    variant.cost = schedule.cost;
-    variant.prediction = predict(kernel_, *gemm, target_);
-    if (!fits(*gemm, variant.prediction, schedule, problems)) return;
-    variant.how = bind_simt(plan_.kernel, *gemm);
-    if (schedule.of_script) variant.schedule = schedule.where;
-    variant.of_library = schedule.of_library();
-    note_conflicts(variant, schedule, [&](const SimtSchedule& free) -> std::optional<Variant> {
-      std::vector<Problem> ignored;
-      Conditions of_free{*given, {}};
-      auto other = shape_gemm(kernel_, form_, free, target_, ignored);
-      if (!other ||
-          !plan_copies(*other, kernel_, form_, facts, target_, width, free, of_free, ignored))
-        return std::nullopt;
-      Variant made;
-      made.prediction = predict(kernel_, *other, target_);
-      return made;
-    });
-    plan_.variants.push_back(std::move(variant));
-  }
-
-  bool fits(const SimtGemm& gemm, const Prediction& prediction, const SimtSchedule& schedule,
-            std::vector<Problem>& problems) const {
-    const auto problem = [&](const char* code, std::string message) {
-      const std::string help =
-          schedule.stages > 2 ? "fewer stages or a smaller tile" : "a smaller tile";
-      problems.push_back({code, std::move(message), schedule.at("tile"), {}, {{"help", help}}, {}});
-      return false;
-    };
-    if (prediction.shared_bytes > target_.block_shared) {
-      return problem("schedule-shared", "the tile takes " +
-                                            std::to_string(prediction.shared_bytes) +
-                                            " bytes of shared memory, and a block has " +
-                                            std::to_string(target_.block_shared));
-    }
-    // Accumulators and fragments that do not fit in registers spill in the innermost loop: refused
-    // here, where the entry can be named, not found in ptxas' remarks.
-    const int held = gemm.ring() ? gemm.registers[1] : target_.thread_registers;
-    if (const int least = least_registers(gemm); least > held) {
-      return problem("schedule-registers", "the tile takes at least " + std::to_string(least) +
-                                               " registers a thread, which has " +
-                                               std::to_string(held));
-    }
-    return true;
+    auto made = simt_variant(plan_.kernel, form_, schedule, width, target_, facts_,
+                             schedule.of_script ? plan_.problems : of_policies);
+    if (made) plan_.variants.push_back(std::move(*made));
   }
 
   Plan& plan_;

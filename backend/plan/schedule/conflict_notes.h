@@ -24,7 +24,8 @@ void note_conflicts(Variant& variant, const Schedule& schedule, PlanFreely plan_
     if (!other) {
       // Planned once more without the entries, and only where there is a conflict to compare.
       Schedule free = schedule;
-      free.shared_a = free.shared_b = std::nullopt;
+      free.shared_a.reset();
+      free.shared_b.reset();
       other = plan_freely(free);
     }
     if (!other) return;
