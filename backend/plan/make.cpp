@@ -227,7 +227,10 @@ void plan_scaled(Plan& plan, const Gemm& gemm, Facts& facts, const Target& targe
   plan_gemm(scaled, {is_same ? scaled.kernel : with_schedules(gemm.kernel, for_scales), gemm.form},
             facts, target);
   append(plan, std::move(scaled));
-  if (!plan.problems.empty() || is_complete(plan)) return;
+  if (!plan.problems.empty()) return;
+  // Schedules behind may never be taken, but their mistakes are reported.
+  const auto& said = plan.kernel->schedules;
+  if (is_complete(plan) && std::all_of(said.begin(), said.end(), for_scales)) return;
   Plan rest{with_schedules(plan.kernel, std::not_fn(for_scales)), {}, {}};
   plan_launches(rest, "its product has factors that are constant in groups", facts, target);
   append(plan, std::move(rest));

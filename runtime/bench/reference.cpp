@@ -1,6 +1,7 @@
 #include "runtime/bench/reference.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -61,6 +62,12 @@ class Accumulator {
     total_ = next;
     magnitude_ += std::abs(term);
   }
+  // Adds what another one has added up.
+  void add(const Accumulator& other) {
+    const double magnitude = magnitude_ + other.magnitude_;
+    add(other.total_, other.lost_);
+    magnitude_ = magnitude;
+  }
   SumValue value() const { return {total_ + lost_, magnitude_, 0}; }
 
  private:
@@ -82,6 +89,20 @@ SumValue sum_of_products(std::int64_t count, const X& x_at, const Y& y_at) {
     sum.add(product, std::fma(x, y, -product));
   }
   return sum.value();
+}
+
+// Products of two floats are exact in f64, and sums that do not wait for each other take a quarter
+// of the time.
+SumValue sum_of_products(std::int64_t count, const float* x, const float* y) {
+  constexpr std::int64_t chains = 4;
+  std::array<Accumulator, chains> sums;
+  std::int64_t k = 0;
+  for (; k + chains <= count; k += chains)
+    for (std::int64_t i = 0; i < chains; ++i)
+      sums[static_cast<std::size_t>(i)].add(static_cast<double>(x[k + i]) * y[k + i]);
+  for (; k < count; ++k) sums[0].add(static_cast<double>(x[k]) * y[k]);
+  for (std::size_t i = 1; i < chains; ++i) sums[0].add(sums[i]);
+  return sums[0].value();
 }
 
 const sema::Node& node_of(const Problem& problem, NodeId id) {
@@ -358,6 +379,9 @@ class Reference {
   SumValue sum_in_memory(const Sum& sum, const Indices& at) const {
     const std::int64_t count = std::ssize(sum.left->along_k);
     const sema::IndexId k = sum.indices[0];
+    const float *left = sum.left->line(k, at),
+                *right = sum.right ? sum.right->line(k, at) : nullptr;
+    if (left && right) return sum_of_products(count, left, right);
     return with_elements(*sum.left, k, at, [&](const auto& x_at) {
       if (!sum.right) return sum_of_elements(count, x_at);
       return with_elements(*sum.right, k, at,

@@ -11,13 +11,16 @@ what a plan for any sizes takes, and behind it what one for these sizes takes, b
 """
 
 import argparse
+import concurrent.futures
 import json
 import math
+import os
 import pathlib
 import random
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).parent
 # N, K of the linear layers of known language models.
@@ -91,6 +94,21 @@ def taken(lay, kernel, sizes, *options):
                            text_of(sizes), *options], capture_output=True, text=True)
     names = re.findall(r"^// variant (\S+)", plan.stdout, re.MULTILINE)
     return names[-1] if names else None
+
+
+def compile_ahead(binaries, options):
+    """Leaves the kernels of all problems in the cache of Lay, by all cores at once: what is not
+    there is compiled while it is measured, a kernel at a time."""
+    def build(binary, kernel, sizes):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([binary, "build", str(HERE / (kernel[0] + ".lay")), "--kernel",
+                            kernel[1], "--size", text_of(sizes), "-o", folder],
+                           capture_output=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name in options.classes or CLASSES:
+            for kernel, sizes in problems(options.seed, name, options.count):
+                for binary in binaries:
+                    pool.submit(build, binary, kernel, sizes)
 
 
 def measure(lay, options, kernel, problems, *variants):
@@ -184,6 +202,7 @@ def main():
     if unknown:
         parser.error("no class %s; classes are %s" % (", ".join(unknown), ", ".join(CLASSES)))
     binaries = options.lay or ["build/lay"]
+    compile_ahead(binaries, options)
     if options.rows:
         sys.exit(1 if compare_rows(binaries[0], options) else 0)
     print(LINE % ("class", "kernel", "sizes", "variant", "us", "cuBLASLt", "ratio", ""))

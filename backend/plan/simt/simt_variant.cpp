@@ -82,8 +82,7 @@ std::optional<Variant> simt_variant(const sema::KernelPtr& kernel, const GemmFor
     std::vector<Problem> ignored;
     Conditions of_free{*given, {}};
     auto other = shape_gemm(*kernel, form, free, target, ignored);
-    if (!other ||
-        !plan_copies(*other, *kernel, form, facts, target, width, free, of_free, ignored))
+    if (!other || !plan_copies(*other, *kernel, form, facts, target, width, free, of_free, ignored))
       return std::nullopt;
     Variant made;
     made.prediction = predict(*kernel, *other, target);
