@@ -20,6 +20,20 @@ int extent_of(const Tuple& mode) {
   return static_cast<int>(size(mode).value());
 }
 
+// Single elements that are on their way at once: those of a K tile during the products of the one
+// before, where a thread has registers for them and their addresses beside its sums, else a few at
+// a time. 64 sums and 32 elements spill, and so do 32 and 32 where batches make addresses longer.
+constexpr int most_beside_sums = 64, most_at_once = 8;
+
+// Elements of a thread's part of a K tile that no asynchronous copy brings.
+int elements_of_thread(const plan::Sm80Operand& operand) {
+  return operand.async ? 0 : operand.vector * extent_of(operand.threads[1][1].shape);
+}
+
+int sums_of_thread(const plan::Sm80Gemm& gemm) {
+  return extent_of(gemm.accumulators.shape[1]) * (gemm.promotion_interval > 0 ? 2 : 1);
+}
+
 // A further mode of stages, one behind the other.
 AnyLayout with_stages(const AnyLayout& one, int stages) {
   const auto* composed = std::get_if<Composed>(&one);
@@ -39,7 +53,11 @@ Sm80Expander::Sm80Expander(Declared& declared, const tile::Program& program)
       b_(declared.b),
       gemm_(plan::sm80_of(program)),
       scales_(declared, gemm_, OutsideNumbers::last),
-      sync_(declared, program) {
+      sync_(declared, program),
+      holds_ahead_(sums_of_thread(gemm_) +
+                       (elements_of_thread(gemm_.a) + elements_of_thread(gemm_.b)) *
+                           (gemm_.batch.empty() ? 1 : 2) <=
+                   most_beside_sums) {
   declare(a_, gemm_.a, 0);
   declare(b_operand_, gemm_.b, 1);
   declared.from(declared.kernel.node(gemm_.contraction).where,
@@ -93,7 +111,7 @@ void Sm80Expander::declare(Operand& operand, const plan::Sm80Operand& plan, int 
       make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], 2));
   operand.fragment = b_.registers(declared_.name(axis == 0 ? "a" : "b"),
                                   axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type, held);
-  if (!plan.async) {
+  if (is_held(operand)) {
     declared_.from(where_of(operand), "(element,access) of this thread's part of a K tile");
     operand.staged =
         b_.registers(declared_.name(axis == 0 ? "a_next" : "b_next"), element,
@@ -185,17 +203,23 @@ void Sm80Expander::unrolled(const char* name, int count, const std::function<voi
 // Each access of one operand's part of a K tile.
 void Sm80Expander::each_access(const Operand& operand, const AccessBody& body) {
   const Layout rest = operand.plan->threads[1][1];
-  unrolled("access", extent_of(rest.shape), [&](Term access) {
+  const auto at = [&](Term access) {
     // Access 0 was placed once a tile; further ones add their part of the layout to it.
     body(access, b_.at(along(rest, 0), access), b_.at(along(rest, 1), access));
+  };
+  const int count = extent_of(rest.shape);
+  if (operand.plan->async || holds_ahead_ || count <= most_at_once)
+    return unrolled("access", count, at);
+  b_.loop("first", number(0), number(count), {.step = most_at_once}, [&](Term first) {
+    unrolled("access", most_at_once, [&](Term access) { at(first + access); });
   });
 }
 
-// One operand's part of a K tile on its way: to the stage itself, or to registers.
+// One operand's part of a K tile on its way: to the stage itself, or to registers that hold it.
 void Sm80Expander::load(const Operand& operand, Term k_first, Term stage) {
   const plan::Sm80Operand& plan = *operand.plan;
-  declared_.from(where_of(operand),
-                 operand.name + (plan.async ? ": global -> shared" : ": global -> registers"));
+  declared_.from(where_of(operand), operand.name + (is_held(operand) ? ": global -> registers"
+                                                                     : ": global -> shared"));
   each_access(operand, [&](Term access, Term outer_step, Term k_step) {
     const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
     std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {plan.outer, outer}};
@@ -206,20 +230,23 @@ void Sm80Expander::load(const Operand& operand, Term k_first, Term stage) {
     // the last are zeros as well, which lets the main loop copy ahead without a condition.
     const CopyGuard guard{outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k),
                           true};
+    const Ref to{operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}};
+    const CopyVector vector{plan.vector, run, plan.vector_mode};
     if (plan.async) {
-      b_.copy({operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}}, from,
-              AsyncCopy{{plan.vector, run, plan.vector_mode}, guard, b_.atom(*plan.async)});
-    } else {
+      b_.copy(to, from, AsyncCopy{vector, guard, b_.atom(*plan.async)});
+    } else if (holds_ahead_) {
       b_.copy({operand.staged, {number(0), access}}, from,
               PlainCopy{{plan.vector, 0, plan.vector_mode}, guard});
+    } else {
+      b_.copy(to, from, PlainCopy{vector, guard});
     }
   });
 }
 
-// What waits in registers goes on to its stage.
+// What registers hold goes on to its stage.
 void Sm80Expander::store(const Operand& operand, Term stage) {
   const plan::Sm80Operand& plan = *operand.plan;
-  if (plan.async) return;
+  if (!is_held(operand)) return;
   declared_.from(where_of(operand), operand.name + ": registers -> shared");
   each_access(operand, [&](Term access, Term outer_step, Term k_step) {
     b_.copy({operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}},
@@ -234,7 +261,7 @@ void Sm80Expander::load_tile(Term tile_k, Term stage) {
   load(a_, tile_k * gemm_.tile[2], stage);
   load(b_operand_, tile_k * gemm_.tile[2], stage);
   b_.emit(Commit{GroupKind::cp_async});
-  if (a_.plan->async && b_operand_.plan->async) return;
+  if (!is_held(a_) && !is_held(b_operand_)) return;
   // Loads stay before the products: without a fence the compiler may sink them to where they are
   // stored, where nothing hides their latency.
   declared_.from(declared_.kernel.node(gemm_.contraction).where);

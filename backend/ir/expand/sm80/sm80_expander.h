@@ -5,8 +5,8 @@
 //   copy the first K tiles: global -> shared, a group each
 //   read the fragments of the first step
 //   for every K tile t:
-//     copy K tile t + stages - 1 into the stage that was read last; without an asynchronous copy
-//       into registers, and from there before K tile t + 1 is waited for
+//     copy K tile t + stages - 1 into the stage that was read last; single
+//       elements, if they are few, into registers, and from there before K tile t + 1 is waited for
 //     for every step of the atom along k:
 //       read the next step's fragments (last step: wait for K tile t + 1, read its first step's)
 //       multiply this step's fragments
@@ -44,7 +44,7 @@ class Sm80Expander {
     int axis = 0;      // 0 for A, 1 for B
     std::string name;  // "A" or "B"
     BufferId shared, fragment;
-    BufferId staged;          // of one without an asynchronous copy: elements on their way
+    BufferId staged;          // of one that is held: elements on their way
     BufferId stored;          // of an operand that is converted: the fragments before that
     Term outer, k;            // of this thread's first access, inside the tile
     Term first;               // the tile's first outer index plus `outer`
@@ -58,6 +58,8 @@ class Sm80Expander {
   // The access, and what it adds to the outer index and to k.
   using AccessBody = std::function<void(Term, Term, Term)>;
   void each_access(const Operand& operand, const AccessBody& body);
+  // Its elements are in registers during the products of the K tile before.
+  bool is_held(const Operand& operand) const { return holds_ahead_ && !operand.plan->async; }
   void load_tile(Term tile_k, Term stage);
   void load(const Operand& operand, Term k_first, Term stage);
   void store_tile(Term stage);
@@ -86,6 +88,7 @@ class Sm80Expander {
   ScaleLowering scales_;
   Synchronisation sync_;
   Synchronisation::Stages stages_;
+  const bool holds_ahead_;  // what no asynchronous copy brings is on its way during products
   BarrierId all_;
   std::vector<Term> batch_;    // the batch indices of the tile
   Term slice_;                 // this warp's part of every K tile
