@@ -418,14 +418,16 @@ class GemmPlanner {
     return made;
   }
 
+  // Every row with vectors comes before any row without: a launch that may use vectors does.
   void follow(const std::vector<Row>& library, const std::string& target) {
+    const int of_elements = --library_portfolio_;
     for (const Width width : {Width::vectors, Width::elements}) {
       for (const Row& row : library) {
-        if (!is_reachable(row.schedule)) continue;
-        // Every row with vectors comes before any row without: a launch takes wide accesses where
-        // any row has them.
-        const bool said = row.schedule.accesses.value_or(width) == width;
-        if (said && (row.elements || width == Width::vectors)) add(row.schedule, target, width);
+        TensorSchedule schedule = row.schedule;
+        if (target == "sm80" && width == Width::elements) set_portfolio(schedule.cost, of_elements);
+        const bool said =
+            schedule.accesses.value_or(width) == width && (row.elements || width == Width::vectors);
+        if (said && is_reachable(schedule)) add(schedule, target, width);
       }
     }
     if (target == "sm90" && !is_read_as_it_lies()) add_variants_on_copies(library);
@@ -469,9 +471,8 @@ class GemmPlanner {
          library_rows("simt", kernel_, form_, facts_, false, target_)) {
       made.push_back(read_schedule({"simt", {}, policy.entries, kernel_.where}, plan_.problems));
       as_row(made.back(), "simt", policy);
-      // Costs do not know that vectors are faster, only which row of a width is.
-      if (made.back().accesses == Width::elements && made.back().cost)
-        made.back().cost->portfolio = library_portfolio_ - 1;
+      if (made.back().accesses == Width::elements)
+        set_portfolio(made.back().cost, library_portfolio_ - 1);
     }
     --library_portfolio_;
     return made;
@@ -486,7 +487,6 @@ class GemmPlanner {
     if (schedule.cost) schedule.cost = Cost{here(schedule.cost->value), library_portfolio_};
   }
 
-  // Every row with vectors comes before any row without: a launch that may use vectors does.
   void follow(const std::vector<SimtSchedule>& library) {
     for (const Width width : {Width::vectors, Width::elements}) {
       for (SimtSchedule row : library) {

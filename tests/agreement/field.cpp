@@ -81,11 +81,13 @@ bool takes(const plan::Variant& variant, const Binding& sizes) {
   });
 }
 
+const std::vector<const char*> two_gpus{"h200", "a100"};
+
 // Runs every variant that takes the sizes; how many there are.
-int check_variants(const sema::KernelCall& call) {
+int check_variants(const sema::KernelCall& call, const std::vector<const char*>& gpus = two_gpus) {
   const runtime::FieldCheck check(call);
   int ran = 0;
-  for (const char* gpu : {"h200", "a100"}) {
+  for (const char* gpu : gpus) {
     const plan::Plan plan = plan::make_plan(call.kernel, *find_target(gpu));
     if (!plan.problems.empty()) continue;  // its types are not this GPU's
     for (const plan::Variant& variant : plan.variants) {
@@ -99,13 +101,14 @@ int check_variants(const sema::KernelCall& call) {
   return ran;
 }
 
-void check_script(const std::string& file, const std::vector<Extents>& all_sizes) {
+void check_script(const std::string& file, const std::vector<Extents>& all_sizes,
+                  const std::vector<const char*>& gpus = two_gpus) {
   test::Kernels kernels(file);
   for (const sema::KernelPtr& kernel : kernels.all()) {
     int ran = 0;
     for (const Extents& sizes : all_sizes) {
       const auto call = call_of(kernel, sizes);
-      if (call) ran += check_variants(*call);
+      if (call) ran += check_variants(*call, gpus);
     }
     INFO(kernel->name);
     CHECK(ran > 0);
@@ -173,6 +176,11 @@ TEST_CASE("field mode: products on CUDA cores", "[field]") {
 TEST_CASE("field mode: products by mma.sync", "[field]") {
   check_script("tests/agreement/sm80.lay", {{{"M", 40}, {"N", 72}, {"K", 48}}});
   check_script("tests/agreement/mixed.lay", {{{"M", 16}, {"N", 32}, {"K", 48}}});
+  // What Hopper has in front of these is in tensor.lay.
+  check_script(
+      "tests/agreement/products/types.lay",
+      {{{"L", 2}, {"M", 16}, {"N", 32}, {"K", 48}}, {{"L", 2}, {"M", 9}, {"N", 7}, {"K", 5}}},
+      {"l40s"});
 }
 
 TEST_CASE("field mode: inputs of 4 bits", "[field]") {

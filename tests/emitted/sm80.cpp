@@ -12,6 +12,7 @@ using namespace lay::test;
 namespace {
 
 const auto script = source("tests/agreement/sm80.lay");
+const auto types = source("tests/agreement/products/types.lay");
 
 // The kernels of products with scales whose schedules are for this family.
 std::vector<lay::sema::KernelPtr> scaled_kernels() {
@@ -36,6 +37,46 @@ TEST_CASE("a product with scales of the SM80 family as CUDA is the golden text")
   REQUIRE(plan.variants.size() == 2);
   check_golden(emitted(lay::ir::lower(plan, plan.variants[0]), "sm_80").text,
                source("tests/emitted/sm80_scaled.cu"));
+}
+
+TEST_CASE("products of other types of the SM80 family as CUDA are the golden text") {
+  for (const auto& kernel : kernels_of(types)) {
+    if (kernel->name != "s8_tt" && kernel->name != "tf32_tn" && kernel->name != "f64_tt") continue;
+    const auto plan = lay::plan::make_plan(kernel, *lay::find_target("a100"));
+    const auto variant = std::find_if(plan.variants.begin(), plan.variants.end(),
+                                      [](const auto& each) { return each.name == "sm80_64x64"; });
+    REQUIRE(variant != plan.variants.end());
+    check_golden(emitted(lay::ir::lower(plan, *variant), "sm_80").text,
+                 source("tests/emitted/sm80_" + kernel->name + ".cu"));
+  }
+}
+
+TEST_CASE("the library's largest tiles of every type compile, with everything in registers") {
+  if (!lay::runtime::can_compile()) {
+    WARN("not compiled: there is no CUDA compiler");
+    return;
+  }
+  int count = 0;
+  for (const auto& kernel : kernels_of(types)) {
+    for (const char* name : {"a100", "l40s", "h200"}) {
+      const lay::Target& target = *lay::find_target(name);
+      const auto plan = lay::plan::make_plan(kernel, target);
+      for (const auto& variant : plan.variants) {
+        const auto gemm = lay::plan::sm80_of(variant);
+        if (!gemm || gemm->tile[0] * gemm->tile[1] < 64 * 128) continue;
+        // Code for compute capability 8.9 is that for 8.0 but for bytes in floating point.
+        if (std::string(name) == "l40s" && gemm->mma.since < 89) continue;
+        INFO(kernel->name << ", variant " << variant.name << ", for " << name);
+        const auto text = emitted(lay::ir::lower(plan, variant), target.architecture);
+        const auto made = lay::runtime::compile(text, target);
+        INFO(made.log);
+        CHECK(made.ok());
+        CHECK(made.resources.stack_bytes == 0);
+        ++count;
+      }
+    }
+  }
+  CHECK(count > 80);
 }
 
 TEST_CASE("kernels of the SM80 family compile, with everything in registers") {

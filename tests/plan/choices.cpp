@@ -10,6 +10,7 @@
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/simt/simt.h"
+#include "backend/plan/sm80/bind_sm80.h"
 #include "frontend/algebra/memory/banks.h"
 #include "tests/plan/kernels.h"
 
@@ -41,8 +42,17 @@ TEST_CASE("every operand order is a GEMM with vectors along its unit stride") {
       CAPTURE(order, element_name(type));
       const auto made = plan::make_plan(gemm({order, type}).done());
       REQUIRE(made.problems.empty());
-      const SimtGemm how =
-          *plan::simt_of(variant(made, type == ElementType::f32 ? "simt_64x64" : "simt_small"));
+      // f64 goes by tensor cores, whose accumulators lie side by side in pairs.
+      if (type == ElementType::f64) {
+        const plan::Sm80Gemm how = *plan::sm80_of(variant(made, "sm80_64x64"));
+        CHECK(how.a.along_k == (order[0] == 'T'));
+        CHECK(how.b.along_k == (order[1] == 'N'));
+        CHECK(how.a.vector == 2);
+        CHECK(how.b.vector == 2);
+        CHECK(how.vectors == std::vector<int>{2});
+        continue;
+      }
+      const SimtGemm how = *plan::simt_of(variant(made, "simt_64x64"));
       CHECK(how.a.along_k == (order[0] == 'T'));
       CHECK(how.b.along_k == (order[1] == 'N'));
       CHECK(how.a.vector == 128 / bits(type));
@@ -78,7 +88,7 @@ TEST_CASE("what the guards prove is not asked again") {
   };
   for (const char* name : {"M", "lda", "N", "ldb", "ldc"}) guard(name);
   const auto made = plan::make_plan(k.done());
-  CHECK(variant(made, "simt_small").when.empty());
+  CHECK(variant(made, "sm80_64x64").when.empty());
 }
 
 TEST_CASE(
@@ -207,6 +217,14 @@ TEST_CASE("accumulators and copies are one-to-one by enumeration") {
       const auto made = plan::make_plan(gemm({order, type}).done());
       for (const plan::Variant& v : made.variants) {
         CAPTURE(order, v.name);
+        if (const auto tensor_cores = plan::sm80_of(v)) {
+          const auto [m, n, k] = tensor_cores->tile;
+          CHECK(type == ElementType::f64);
+          CHECK(!plan::cover_fault(tensor_cores->accumulators, {m, n}));
+          CHECK(!plan::cover_fault(tensor_cores->a.threads, {m, k}));
+          CHECK(!plan::cover_fault(tensor_cores->b.threads, {n, k}));
+          continue;
+        }
         const SimtGemm how = *plan::simt_of(v);
         CHECK(!plan::cover_fault(how.accumulators, {how.tile[0], how.tile[1]}));
         if (!how.ring()) {

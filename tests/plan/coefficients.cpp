@@ -81,7 +81,9 @@ TEST_CASE("coefficients: a GPU's own change its plans and no other GPU's") {
 
 TEST_CASE("coefficients: each of them is in some cost") {
   // Costs of bytes that registers widen are of no space.
-  sema::ProductKind bytes{bf16, s8, f32}, usual{bf16, bf16, f32};
+  sema::ProductKind bytes{bf16, s8, f32}, usual{bf16, bf16, f32}, by_warps{s8, s8, s32},
+      by_warps_in_f64{f64, f64, f64};
+  by_warps.capability = by_warps_in_f64.capability = 80;
   // Rows inside lines, and whole ones.
   const std::vector<sema::ProblemSize> sizes{{1000, 1000, 5000, 1, 132},
                                              {1024, 1024, 4096, 1, 132}};
@@ -101,6 +103,8 @@ TEST_CASE("coefficients: each of them is in some cost") {
     bool matters = false;
     auto asked = kinds();
     asked.emplace_back("sm90", bytes);
+    asked.emplace_back("sm80", by_warps);
+    asked.emplace_back("sm80", by_warps_in_f64);
     for (const auto& [family, kind] : asked)
       matters = matters ||
                 costs_of(family, kind, changed) != costs_of(family, kind, default_target().costs);
@@ -181,7 +185,7 @@ TEST_CASE("measured GPUs: they stand for devices of their name alone") {
   REQUIRE(measured_target(name));
   CHECK(measured_target(name)->sms == 130);
   CHECK(!measured_target("NVIDIA H100 PCIe"));
-  CHECK(target_of("NVIDIA H100 PCIe", 90, 114)->costs == usual.costs);
+  CHECK(target_of("NVIDIA H100 PCIe", 90, 114)->costs == find_target("h100_pcie")->costs);
   CHECK(target_of("NVIDIA H200", 90, 132) == default_target());
   CHECK(*find_target("h100") == usual);
   set_measured_gpus({});

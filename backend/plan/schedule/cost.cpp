@@ -34,6 +34,11 @@ bool in_one_portfolio(const std::optional<Cost>& a, const std::optional<Cost>& b
   return a && b && a->portfolio == b->portfolio;
 }
 
+// The library's numbers are below 0, those of a script are not.
+void set_portfolio(std::optional<Cost>& cost, int portfolio) {
+  if (cost && cost->portfolio < 0) cost->portfolio = portfolio;
+}
+
 bool is_of_cost(const sema::ScheduleEntry& entry) {
   return entry.key == "cost" || entry.key == "portfolio";
 }

@@ -34,6 +34,10 @@ struct Cost {
 // Returns true if two that stand side by side are of one portfolio.
 bool in_one_portfolio(const std::optional<Cost>& a, const std::optional<Cost>& b);
 
+// Moves a cost of the library's to that portfolio: costs know which row of a width of accesses is
+// the fastest, not that vectors are. What a script says stays.
+void set_portfolio(std::optional<Cost>& cost, int portfolio);
+
 // Returns true for `cost` and `portfolio`, which cost_of reads together.
 bool is_of_cost(const sema::ScheduleEntry& entry);
 

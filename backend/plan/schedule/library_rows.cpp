@@ -93,8 +93,10 @@ std::optional<sema::ProblemSize> sized(const sema::ProblemSize& size, const Bind
 std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
                                        const GemmForm& form, Facts& facts, bool in_parts,
                                        const Target& target) {
-  const bool as_wide = kernel.loaded(form.a).element == kernel.node(form.contraction).type;
-  if (as_wide && family != "simt") return {};
+  const ElementType sum = kernel.node(form.contraction).type;
+  const bool as_wide = kernel.loaded(form.a).element == sum,
+             takes_it = family == "simt" || (family == "sm80" && sum == ElementType::f64);
+  if (as_wide && !takes_it) return {};
   // Products that share an operand have rows of their own, whose costs are of all of them.
   const std::string library = form.further.empty() ? family : family + "_fused";
   return sema::library_policies(library, product_kind(kernel, form, facts, in_parts, target));

@@ -27,8 +27,8 @@ std::optional<sema::ProblemSize> sized(const sema::ProblemSize& size, const Bind
 
 // Returns the rows of a family, "simt", "sm80" or "sm90", for the kernel's types, epilogue and
 // operands: schedules in Lay, and the sizes that they are for. Tensor cores have none for operands
-// that are as wide as their sum, which they do not multiply: their libraries take longer to read
-// than such a kernel to plan.
+// that are as wide as their sum but f64, which they do not multiply: their libraries take longer to
+// read than such a kernel to plan.
 std::vector<sema::Policy> library_rows(const std::string& family, const sema::Kernel& kernel,
                                        const GemmForm& form, Facts& facts, bool in_parts,
                                        const Target& target);

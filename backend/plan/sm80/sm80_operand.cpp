@@ -82,9 +82,14 @@ void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits
   const Layout plain(tuple(tile[0], tile[1]),
                      operand.along_k ? tuple(tile[1], 1) : tuple(1, tile[0]));
   // m keeps the 16 bytes of an access together; b and s are searched: b = 0 is no swizzle, three
-  // bits reach all 32 banks by 16 bytes, and s is how far the bits of the row lie above.
-  const int m = log2_of(std::max(1, matrix_row_bytes * 8 / element_bits)), all = tile[0] * tile[1];
+  // bits reach all 32 banks by 16 bytes, and s is how far the bits of the row lie above. A
+  // lane reads elements of 32 and 64 bits one by one, eight of tf32 across rows and four of f64
+  // along them side by side, 32 bytes. Rows that swap pieces of 16 bytes of these still meet in
+  // their banks: where conflicts are left, larger pieces are tried.
+  const int access = log2_of(std::max(1, matrix_row_bytes * 8 / element_bits)),
+            all = tile[0] * tile[1];
   constexpr int most_bits = 3, farthest = 8;
+  const int larger_pieces = element_bits >= 32 ? 1 : 0;
   std::optional<std::pair<int, AnyLayout>> best;
   const auto consider = [&](AnyLayout layout) {
     operand.shared = std::move(layout);
@@ -95,13 +100,15 @@ void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits
     if (!best || over < best->first) best = {over, operand.shared};
     return over == 0;
   };
-  for (int b = 0; b <= most_bits; ++b) {
-    for (int s = b; s <= (b == 0 ? 0 : farthest); ++s) {
-      // The pattern has to fit in a stage a whole number of times, or elements of one stage would
-      // be moved to another.
-      if (all % (1 << (b + m + s)) != 0) break;
-      // The first without a conflict wins, which has the fewest bits.
-      if (consider(swizzled(plain, b, m, s))) return;
+  for (int m = access; m <= access + larger_pieces; ++m) {
+    for (int b = m == access ? 0 : 1; b <= most_bits; ++b) {
+      for (int s = b; s <= (b == 0 ? 0 : farthest); ++s) {
+        // The pattern has to fit in a stage a whole number of times, or elements of one stage would
+        // be moved to another.
+        if (all % (1 << (b + m + s)) != 0) break;
+        // The first without a conflict wins, which has the fewest bits.
+        if (consider(swizzled(plain, b, m, s))) return;
+      }
     }
   }
   operand.shared = best->second;

@@ -17,12 +17,14 @@ let measured = (measured_gpu(
   device = "another GPU", capability = 90, sms = 132, hertz = 1.98e9, memory_rate = 4.8e12,
   cache_rate = 5500, launch = 2.5e-6,
   costs = cost_coefficients(
-    row = 100, row_of_two_lines = 208, row_across = 254, received = 120, shorter = 210,
-    ragged = 1400, tile = 480, ping_pong = 150, parts = 372, cluster_of_eight = 480,
-    launch = 3192, epilogue = 80, operation = 30, part_sum = 100, bytes = 300, bytes_tile = 350,
-    bytes_launch = 3000, bytes_part_sum = 220, thread_sum = 95, transposed = 73, sm_row = 9,
-    sm_transposed = 4, sent_sum = 20, sm_products = 127, copied = 636, ring_transposed = 555,
-    sm_turn = 3500, thread_launch = 1200, no_overlap = 1500, missing = (0,0,5,3,4,5,3,2))),)
+    row = 100, in_line = 108, in_sector = 46, received = 120, shorter = 210,
+    ragged = 1400, three_share = 1100, tile = 480, ping_pong = 150, parts = 372,
+    cluster_of_eight = 480, launch = 3192, epilogue = 80, operation = 30, part_sum = 100,
+    bytes = 300, bytes_tile = 350, bytes_launch = 3000, bytes_part_sum = 220, thread_sum = 95,
+    transposed = 73, sm_row = 9, sm_transposed = 4, sent_sum = 20, sm_products = 127,
+    copied = 636, ring_transposed = 555, sm_turn = 3500, thread_launch = 1200,
+    no_overlap = 1500, warp_bits = 20320, warp_f64 = 128, cached = 4167, memory = 2424,
+    warp_latency = 600, warp_step = 60, missing = (0,0,5,3,4,5,3,2))),)
 LAY
 for file; do
   for gpu in h200 "another GPU"; do
