@@ -109,3 +109,45 @@ TEST_CASE("kernels of the SM80 family compile, with everything in registers") {
     }
   }
 }
+
+// Whether a launch may overlap the one before is asked of an image: below compute capability 9.0
+// there is no such wait, and pointers are told apart as in any other kernel.
+TEST_CASE("products and copies overlap the launches before them on Hopper alone") {
+  const auto kernels = kernels_in(
+      "f.lay",
+      "kernel f<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 (M,N):(N,1)\n"
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n"
+      "kernel g<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1), R: bf16 (M,N):(N,1))\n"
+      "    -> C: bf16 (M,N):(N,1)\n"
+      "{ C[m,n] = sum[k](A[m,k] * B[n,k]) + R[m,n] }\n");
+  const std::string wait = "griddepcontrol.wait";
+  const auto overlaps = [&](const lay::cuda::Emitted& made) {
+    CHECK(made.overlaps == (times(made.text, wait) == 1));
+    CHECK(made.overlaps == (times(made.text, "__restrict__") == 0));
+    return made.overlaps;
+  };
+  // By mma.sync: the plan of an A100, whose kernels Hopper runs too.
+  int found = 0;
+  for (const lay::sema::KernelPtr& kernel : kernels) {
+    const lay::plan::Plan plan = lay::plan::make_plan(kernel, *lay::find_target("a100"));
+    for (const lay::plan::Variant& variant : plan.variants) {
+      if (!lay::plan::sm80_of(variant)) continue;
+      ++found;
+      const lay::ir::Kernel lowered = lay::ir::lower(plan, variant);
+      INFO(kernel->name << " by " << variant.name);
+      CHECK(!overlaps(emitted(lowered, "sm_80")));
+      // An epilogue that reads would wait for each element that it has stored.
+      CHECK(overlaps(emitted(lowered, "sm_90a")) == (kernel->name == "f"));
+    }
+  }
+  CHECK(found >= 4);
+  // Copies before a product by wgmma.
+  const lay::plan::Plan plan = lay::plan::make_plan(kernels.front());
+  for (const lay::plan::Variant& variant : plan.variants) {
+    if (variant.before.empty()) continue;
+    for (const lay::ir::Kernel& lowered : lay::ir::lower_all(plan, variant))
+      CHECK(overlaps(emitted(lowered, "sm_90a")));
+    return;
+  }
+  FAIL("no variant copies its factors");
+}

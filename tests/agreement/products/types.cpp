@@ -32,13 +32,20 @@ const std::vector<const char*> gpus{"a100", "l40s", "h200"};
 // products are exact: its significand has a bit at each place.
 std::int64_t largest(ElementType type) {
   switch (type) {
-    case ElementType::u8: return 255;
-    case ElementType::s8: return 127;
-    case ElementType::f64: return (1 << 23) - 1;
-    case ElementType::tf32: return (1 << 11) - 1;
-    case ElementType::e4m3: return 15;
-    case ElementType::e5m2: return 7;
-    default: return 3;
+    case ElementType::u8:
+      return 255;
+    case ElementType::s8:
+      return 127;
+    case ElementType::f64:
+      return (1 << 23) - 1;
+    case ElementType::tf32:
+      return (1 << 11) - 1;
+    case ElementType::e4m3:
+      return 15;
+    case ElementType::e5m2:
+      return 7;
+    default:
+      return 3;
   }
 }
 
