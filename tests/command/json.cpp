@@ -163,7 +163,7 @@ TEST_CASE(
     "order") {
   TemporaryFolder folder;
   std::ofstream(folder / "gemm.lay")
-      << "kernel gemm<M, N, K>(A: bf16 (M,K):(K,1), B: bf16 (N,K):(K,1)) -> C: bf16 "
+      << "kernel gemm<M, N, K>(A: bf16 (M,K):(K,1), B: s8 (N,K):(K,1)) -> C: bf16 "
          "(M,N):(N,1)\n{ C[m,n] = sum[k](A[m,k] * B[n,k]) }\n";
   const std::vector<std::string> targets = {"a100", "sm_86", "sm_90a"};
   std::vector<std::string> words = {"build",        folder / "gemm.lay", "-o",
@@ -188,8 +188,9 @@ TEST_CASE(
     }
   }
   CHECK(shared);  // sm80_small asks nothing of the SMs
-  CHECK(of.at("a100") == of.at("sm_86"));
-  CHECK(of.at("a100").front() == "sm80_wide");
+  // The rows for few rows of A take more shared memory than compute capability 8.6 has.
+  CHECK(of.at("a100").front() == "sm80_few_rows_long");
+  CHECK(of.at("sm_86").front() == "sm80_wide");
   CHECK(of.at("sm_90a").back() == "sm80_small_any");
   for (const auto& target : targets) {
     std::vector<std::string> planned;  // as `lay plan` has them
