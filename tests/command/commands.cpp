@@ -245,7 +245,7 @@ TEST_CASE("plan dumps tile programs after a pass, and says where there are none 
   put(folder / "two.lay", scale +
                               "kernel total<M, N>(X: f32 (M,N):(N,1)) -> s: f32 M:1\n"
                               "{ s[m] = sum[n](X[m,n]) }\n"
-                              "kernel product<M, K>(A: f64 (M,K), B: f64 (K,M)) -> C: f64 (M,M)\n"
+                              "kernel product<M, K>(A: f32 (M,K), B: f32 (K,M)) -> C: f32 (M,M)\n"
                               "{ C[m,n] = sum[k](A[m,k] * B[k,n]) }\n");
   const auto dump = [&](std::vector<std::string> more) {
     std::vector<std::string> all{"plan", "two.lay", "--dump"};

@@ -71,9 +71,10 @@ inline std::int64_t longest_sum(const sema::KernelCall& call) {
 // Returns true if one of its launches adds up in another order than the reference.
 inline bool joins_sums(const plan::Variant& variant) {
   const auto simt = plan::simt_of(variant);
+  // An instruction of tensor cores adds up several products at once.
+  if (plan::sm80_of(variant)) return true;
   const bool tiled = std::holds_alternative<tile::Program>(variant.how) &&
-                     !plan::elementwise(variant) && !simt && !plan::sm80_of(variant) &&
-                     !plan::is_sm90(variant);
+                     !plan::elementwise(variant) && !simt && !plan::is_sm90(variant);
   return tiled || (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
          std::any_of(variant.before.begin(), variant.before.end(), [](const auto& before) {
            return std::any_of(before->variants.begin(), before->variants.end(), joins_sums);
