@@ -116,9 +116,11 @@ TEST_CASE("scaled products: without a schedule, and where no tensor cores take s
     for (const char* gpu : {"h200", "a100"}) {
       const plan::Plan plan = plan::make_plan(kernel, *find_target(gpu));
       REQUIRE(plan.problems.empty());
-      // By mma.sync the library multiplies operands of 16 bits, and then needs no other launches.
-      const bool is_half = name == std::string("repacked");
-      CHECK(has_scales(plan.variants.front()) == (gpu == std::string("h200") || is_half));
+      // By mma.sync the library multiplies operands of 16 bits and integers, and then needs no
+      // other launches.
+      const bool by_warps = std::set<std::string>{"repacked", "integers_as_floats"}.contains(name);
+      INFO(name << " for " << gpu);
+      CHECK(has_scales(plan.variants.front()) == (gpu == std::string("h200") || by_warps));
       // The first of each kind: with scales, on repacked operands, as launches of scaled factors.
       std::set<std::string> tried;
       for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
@@ -128,7 +130,7 @@ TEST_CASE("scaled products: without a schedule, and where no tensor cores take s
                                  std::to_string(variant->before.size());
         if (tried.insert(kind).second) CHECK(trouble(plan, *variant, call, expected, 0) == "");
       }
-      CHECK((tried.size() > 1 || is_half));
+      CHECK((tried.size() > 1 || by_warps));
     }
   }
 }
