@@ -125,9 +125,12 @@ TEST_CASE("candidates keep the laws, and are ranked") {
   REQUIRE(tensor_cores.size() >= 2);
   for (const auto& candidate : tensor_cores) {
     CHECK(candidate.schedule.target == "sm80");
-    CHECK(candidate.seconds ==
+    // Costs of a row say more than what bounds it.
+    CHECK(candidate.seconds >=
           plan::expected_seconds(candidate.plan, candidate.chosen(), large.sizes, a100));
   }
+  CHECK(std::is_sorted(tensor_cores.begin(), tensor_cores.end(),
+                       [](const auto& a, const auto& b) { return a.seconds < b.seconds; }));
 }
 
 TEST_CASE("bench and tune take the sizes that a script states, where none are given") {
