@@ -246,7 +246,8 @@ TEST_CASE("a user's file of a GPU changes plans for that GPU, and one that is wr
            "220, thread_sum = 73, transposed = 73, sm_row = 9, sm_transposed = 4, sent_sum = 20, "
            "sm_products = 110, copied = 848, ring_transposed = 555, sm_turn = 5000, thread_launch "
            "= 800, "
-           "no_overlap = 1500, missing = (0,0,5,3,4,5,3,2))"));
+           "no_overlap = 1500, warp_bits = 20320, warp_f64 = 128, cached = 4167, memory = 2424, "
+           "warp_latency = 600, warp_step = 60, missing = (0,0,5,3,4,5,3,2))"));
   CHECK(plan(name).code == 0);
   CHECK(plan(name).out != usual.out);
   CHECK(plan("h100").out == usual.out);
