@@ -129,6 +129,10 @@ TEST_CASE("candidates keep the laws, and are ranked") {
     CHECK(candidate.seconds >=
           plan::expected_seconds(candidate.plan, candidate.chosen(), large.sizes, a100));
   }
+  const plan::Plan of_ampere = plan::make_plan(of_bf16, a100);
+  CHECK(tensor_cores[0].seconds ==
+        plan::expected_seconds(of_ampere, plan::chosen_variant(of_ampere, large.sizes), large.sizes,
+                               a100));
   CHECK(std::is_sorted(tensor_cores.begin(), tensor_cores.end(),
                        [](const auto& a, const auto& b) { return a.seconds < b.seconds; }));
 }

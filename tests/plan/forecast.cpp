@@ -376,6 +376,8 @@ TEST_CASE(
   for (const std::int64_t size : {512, 1000, 4096, 8192}) {
     const Target h200 = default_target();
     const auto made = planned(kGemm, {{"M", size}, {"N", size}, {"K", size}}, h200);
+    const double least =
+        plan::seconds_of_cost(plan::fitting(made.plan, made.sizes).front().cost, h200);
     for (const plan::Variant& variant : made.plan.variants) {
       const bool holds =
           std::all_of(variant.when.begin(), variant.when.end(),
@@ -389,7 +391,9 @@ TEST_CASE(
       // Costs count what a launch takes beside another, bounds its own time; and costs of rows that
       // lose by far are no more than near.
       if (!all->back().expected) continue;
-      CHECK(all->back().seconds() - h200.launch < 1.2 * *all->back().expected);
+      const bool loses_by_far = *all->back().expected > 4 * least;
+      CHECK(all->back().seconds() - h200.launch <
+            (loses_by_far ? 1.2 : 1.15) * *all->back().expected);
       CHECK(all->back().global_bytes <= all->back().cache_bytes);
     }
   }

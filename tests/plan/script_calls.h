@@ -71,8 +71,8 @@ inline std::int64_t longest_sum(const sema::KernelCall& call) {
 // Returns true if one of its launches adds up in another order than the reference.
 inline bool joins_sums(const plan::Variant& variant) {
   const auto simt = plan::simt_of(variant);
-  // An instruction of tensor cores adds up several products at once.
-  if (plan::sm80_of(variant)) return true;
+  // An instruction for f64 adds up several products at once, in the type of the reference.
+  if (const auto gemm = plan::sm80_of(variant)) return gemm->total == ElementType::f64;
   const bool tiled = std::holds_alternative<tile::Program>(variant.how) &&
                      !plan::elementwise(variant) && !simt && !plan::is_sm90(variant);
   return tiled || (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
