@@ -47,6 +47,11 @@ def multiples(draw, low=64, high=8192, step=8):
     return {each: log_uniform(draw, low, high, step) for each in "MNK"}
 
 
+def whole_lines(draw):
+    """As layers and experiments have them: multiples of 64, 128 and 256."""
+    return {each: log_uniform(draw, 64, 8192, draw.choice((64, 128, 256))) for each in "MNK"}
+
+
 def odd(draw):
     return {each: log_uniform(draw, 64, 8192) | 1 for each in "MNK"}
 
@@ -64,6 +69,7 @@ CLASSES = {
     "decode": ((("hopper", "tt"), ("hopper", "half")),
                lambda draw: layer(draw, (1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384))),
     "multiples": ((("hopper", "tt"), ("hopper", "half")), multiples),
+    "whole": ((("hopper", "tt"), ("hopper", "half")), whole_lines),
     "odd": ((("hopper", "tt"),), odd),
     "orders": (tuple(("hopper", each) for each in ORDERS[1:]), multiples),
     "wide": ((("hopper", "to_f32"),), multiples),

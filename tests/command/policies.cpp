@@ -241,7 +241,7 @@ TEST_CASE("a user's file of a GPU changes plans for that GPU, and one that is wr
   put(file,
       text("cost_coefficients(row = 150, in_line = 112, in_sector = 100, received = "
            "200, shorter = 300, ragged = 1400, three_share = 1100, tile = 2000, ping_pong = 150, "
-           "parts = 620, cluster_of_eight = 300, launch = 2280, epilogue = 114, operation = 20, "
+           "parts = 620, cluster = 620, launch = 2280, epilogue = 114, operation = 20, "
            "part_sum = 77, bytes = 300, bytes_tile = 350, bytes_launch = 3000, bytes_part_sum = "
            "220, thread_sum = 73, transposed = 73, sm_row = 9, sm_transposed = 4, sent_sum = 20, "
            "sm_products = 110, copied = 848, ring_transposed = 555, sm_turn = 5000, thread_launch "

@@ -41,7 +41,7 @@ sema::Coefficients changed(sema::Coefficients costs, const std::map<std::string,
 const std::map<std::string, double> other_gpu{
     {"row", 1.35},         {"in_line", 1.25}, {"in_sector", 1.3},    {"received", 1.2},
     {"tile", 1.5},         {"epilogue", 0.7}, {"operation", 1.5},    {"launch", 1.4},
-    {"parts", 0.6},        {"part_sum", 1.3}, {"shorter", 0.7},      {"cluster_of_eight", 1.6},
+    {"parts", 0.6},        {"part_sum", 1.3}, {"shorter", 0.7},      {"cluster", 1.6},
     {"thread_sum", 1.3},   {"copied", 0.75},  {"sm_products", 1.15}, {"sm_turn", 0.7},
     {"thread_launch", 1.5}};
 

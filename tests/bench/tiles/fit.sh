@@ -19,7 +19,7 @@ let measured = (measured_gpu(
   costs = cost_coefficients(
     row = 100, in_line = 108, in_sector = 46, received = 120, shorter = 210,
     ragged = 1400, three_share = 1100, tile = 480, ping_pong = 150, parts = 372,
-    cluster_of_eight = 480, launch = 3192, epilogue = 80, operation = 30, part_sum = 100,
+    cluster = 990, launch = 3192, epilogue = 80, operation = 30, part_sum = 100,
     bytes = 300, bytes_tile = 350, bytes_launch = 3000, bytes_part_sum = 220, thread_sum = 95,
     transposed = 73, sm_row = 9, sm_transposed = 4, sent_sum = 20, sm_products = 127,
     copied = 636, ring_transposed = 555, sm_turn = 3500, thread_launch = 1200,

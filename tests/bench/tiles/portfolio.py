@@ -20,7 +20,8 @@ import space
 import tiles
 from tiles import shapes
 
-DRAWN = (("multiples", 400), ("decode", 500), ("prefill", 250), ("orders", 400), ("batched", 400))
+DRAWN = (("multiples", 400), ("whole", 400), ("decode", 500), ("prefill", 250), ("orders", 400),
+         ("batched", 400))
 LEAST = math.log(8)  # what a problem that no tile takes yet costs
 TABLES = (("cooperative", ""), ("ping_pong", "p"), ("swapped", "s"))
 

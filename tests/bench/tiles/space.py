@@ -62,9 +62,9 @@ def costs(lay, problem):
     kernel = problem["kernel"]
     batched = kernel == "batched"
     along_k = ["true" if batched or letter == "t" else "false" for letter in kernel[:2]]
-    text = ("use policies.sm90_space\n"
+    text = ("use policies.sm90_space\nuse targets.gpu\n"
             "print space(bf16, bf16, f32, 0, false, 16, %s, %s, false, false, %s, false, 0, false, "
-            "90)\n" % (*along_k, "true" if batched else "false"))
+            "90, fitted_on_h200)\n" % (*along_k, "true" if batched else "false"))
     options = ["sms=132", *("%s=%d" % each for each in zip("MNKL", problem["sizes"]))]
     ran = run(lay, "run", text, *(word for each in options for word in ("--set", each)))
     found = {}
