@@ -57,7 +57,7 @@ TEST_CASE("coefficients: every GPU of the library has them, by the same names") 
     }
   }
   CHECK(sema::coefficients_text({{"row", {74}}, {"missing", {0, 5}, true}, {"one", {3}, true}}) ==
-        "cost_coefficients(row = 74, missing = (0,5), one = (3,))");
+        "cost_coefficients(row = 59, missing = (0,5), one = (3,))");
 }
 
 TEST_CASE("coefficients: a GPU's own change its plans and no other GPU's") {
@@ -212,13 +212,13 @@ TEST_CASE("measured GPUs: what is wrong with a file is said") {
     REQUIRE(at != std::string::npos);
     return refused(file_of("a", text.replace(at, from.size(), to)));
   };
-  says(wrong("row = 74", "row = -74"),
-       ": of its costs: its row is -74, not an integer from 0 to 1048576");
-  says(wrong("row = 74", "row = (7,4)"), ": its costs' row is (7,4), expected an integer");
+  says(wrong("row = 59", "row = -59"),
+       ": of its costs: its row is -59, not an integer from 0 to 1048576");
+  says(wrong("row = 59", "row = (5,9)"), ": its costs' row is (5,9), expected an integer");
   says(wrong("missing = (0,0,5,3,4,5,3,2)", "missing = (0,0)"),
        ": its costs' missing is (0,0), expected 8 integers");
-  CHECK(wrong("row = 74", "row = 1.5").find("its row is") != std::string::npos);
-  CHECK(wrong("row = 74, ", "") != "");
+  CHECK(wrong("row = 59", "row = 1.5").find("its row is") != std::string::npos);
+  CHECK(wrong("row = 59, ", "") != "");
 }
 
 }  // namespace lay::test
