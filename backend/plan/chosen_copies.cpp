@@ -79,7 +79,7 @@ std::vector<sema::CopyInstruction> copies_of(const sema::Kernel& kernel, const S
 
 // Products on CUDA cores take no copy by name: their boxes are the library's.
 std::vector<sema::CopyInstruction> copies_of(const Variant& variant) {
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = scheduled_program(variant);
   if (const auto gemm = sm90_of(variant)) return copies_of(*program->kernel, *gemm);
   if (const auto gemm = sm80_of(variant)) return copies_of(*program->kernel, *gemm);
   return {};

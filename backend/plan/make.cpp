@@ -31,12 +31,12 @@ Problem problem_of(const Refusal& refusal, const Span& where) {
   return {refusal.code, refusal.message, where, {}, refusal.notes(), {}};
 }
 
-Variant scalar_variant(const sema::Kernel& kernel, const std::string& reason,
+Variant scalar_variant(const sema::KernelPtr& kernel, const std::string& reason,
                        const Target& target) {
   Variant variant;
   variant.name = "scalar";
-  variant.how = ScalarKernel{};
-  variant.prediction = predict(kernel, ScalarKernel{}, target);
+  variant.programs = tile::bind_each_element(kernel);
+  variant.prediction = predict_each_element(*kernel, variant.programs, target);
   variant.notes.push_back("one thread an output element: " + reason);
   return variant;
 }
@@ -55,7 +55,7 @@ void plan_scalar(Plan& plan, const std::string& reason, const Target& target) {
                    "expected a GEMM or a permute kernel to schedule, and `" + plan.kernel->name +
                        "` is neither: " + reason,
                    "without a schedule it runs with one thread an output element");
-  plan.variants.push_back(scalar_variant(*plan.kernel, reason, target));
+  plan.variants.push_back(scalar_variant(plan.kernel, reason, target));
 }
 
 // A name that a schedule gives is no other schedule's.
@@ -133,7 +133,7 @@ void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target)
   const bool is_whole =
       gemm.form.scales.empty() && !gemm.form.has_views() && gemm.form.further.empty();
   if (made.problems.empty() && !is_complete(made) && is_whole)
-    made.variants.push_back(scalar_variant(*gemm.kernel, "no schedule takes all sizes", target));
+    made.variants.push_back(scalar_variant(gemm.kernel, "no schedule takes all sizes", target));
   plan.problems = std::move(made.problems);
   plan.notes = std::move(made.notes);
   for (Variant& variant : made.variants) {
@@ -144,7 +144,7 @@ void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target)
   }
   if (plan.problems.empty() && !needed->empty() && is_whole)
     plan.variants.push_back(
-        scalar_variant(*plan.kernel, "more than 2^31 rows, columns or products", target));
+        scalar_variant(plan.kernel, "more than 2^31 rows, columns or products", target));
 }
 
 // Kernels that are not one product: several launches, else tiles of rows, else one thread an
@@ -152,8 +152,7 @@ void plan_gemm(Plan& plan, const Gemm& gemm, Facts& facts, const Target& target)
 void plan_launches(Plan& plan, const std::string& reason, Facts& facts, const Target& target) {
   if (add_launch_sequences(plan, facts, target)) {
     if (plan.problems.empty() && !is_complete(plan))
-      plan.variants.push_back(
-          scalar_variant(*plan.kernel, "more than 16 GiB of workspace", target));
+      plan.variants.push_back(scalar_variant(plan.kernel, "more than 16 GiB of workspace", target));
     return;
   }
   if (const auto no_tiles = add_tile_variants(plan, facts, target)) {
@@ -163,7 +162,7 @@ void plan_launches(Plan& plan, const std::string& reason, Facts& facts, const Ta
                      "a kernel for each launch takes a schedule");
   }
   if (plan.problems.empty() && !is_complete(plan))
-    plan.variants.push_back(scalar_variant(*plan.kernel, "more than 2^31 rows or columns", target));
+    plan.variants.push_back(scalar_variant(plan.kernel, "more than 2^31 rows or columns", target));
 }
 
 // The kernel with those of its schedules of which keeps(schedule) holds; the kernel itself where it
@@ -374,7 +373,7 @@ Plan make(sema::KernelPtr kernel, const Target& target,
 
 bool settle(const Facts& known, Variant& variant) {
   // Conditions of several sources may exclude each other: K % 8 == 0 of TMA and a schedule's K < 8.
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = scheduled_program(variant);
   const bool is_tiled = program && !program->is_elementwise() && !program->is_product();
   if (is_tiled ? never_holds(known, variant.when) : contradicts(known, variant.when)) return false;
   auto when = as_read_back(known, variant.when);

@@ -9,6 +9,7 @@
 #include "backend/plan/schedule/library_rows.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/tensor_variant.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -215,12 +216,10 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
                                       const Target& target, const Facts& facts,
                                       std::vector<Problem>& problems) {
   Variant made;
-  Copies parts;
+  made.copies = true;
   for (std::size_t i = 0; i < copies->assignments.size(); ++i) {
     // The planner sees one copy at a time.
-    sema::Kernel alone = *copies;
-    alone.assignments = {copies->assignments[i]};
-    const auto one = std::make_shared<const sema::Kernel>(std::move(alone));
+    const auto one = tile::with_assignments(*copies, {copies->assignments[i]});
     Facts known = facts;
     const auto form = recognise_permute(*one, known);
     if (!std::holds_alternative<PermuteForm>(form)) return std::nullopt;
@@ -231,7 +230,7 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
     auto part =
         plan_permute(one, std::get<PermuteForm>(form), known, schedule, bytes, target, problems);
     if (!part) return std::nullopt;
-    parts.parts.push_back(std::get<tile::Program>(std::move(part->how)));
+    made.programs.push_back(std::move(part->programs.front()));
     made.when.insert(made.when.end(), part->when.begin(), part->when.end());
     made.aligned.insert(made.aligned.end(), part->aligned.begin(), part->aligned.end());
     made.prediction.registers = std::max(made.prediction.registers, part->prediction.registers);
@@ -243,7 +242,6 @@ std::optional<Variant> copies_variant(const sema::KernelPtr& copies, int bytes,
     made.prediction.conflicts.insert(made.prediction.conflicts.end(), conflicts.begin(),
                                      conflicts.end());
   }
-  made.how = std::move(parts);
   made.access_bytes = bytes;
   return made;
 }
@@ -408,7 +406,7 @@ std::set<std::string> repack_names(const Plan& plan) {
   std::set<std::string> names;
   for (const Variant& variant : plan.variants)
     for (const auto& before : variant.before)
-      if (std::holds_alternative<Copies>(before->variants[0].how))
+      if (before->variants[0].copies)
         for (const sema::Assignment& each : before->kernel->assignments)
           names.insert(repack_name(*before->kernel, before->kernel->loaded(each.value)));
   return names;

@@ -33,11 +33,11 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "backend/plan/schedule/cost.h"
 #include "backend/plan/schedule/tile_order.h"
+#include "backend/tile/elementwise/each_element.h"
 #include "backend/tile/program.h"
 #include "frontend/algebra/integers/facts.h"
 #include "frontend/algebra/integers/int.h"
@@ -45,18 +45,6 @@
 #include "frontend/sema/kernel/kernel.h"
 
 namespace lay::plan {
-
-// Anything else: one thread an output element, contractions as plain loops.
-struct ScalarKernel {
-  int threads = 256;
-};
-
-// Elementwise programs in one launch: a block takes a tile of one of them.
-struct Copies {
-  // Part i makes assignment i of the kernel, with as many threads as the others. Its own kernel has
-  // that assignment alone, and the same nodes and tensors.
-  std::vector<tile::Program> parts;
-};
 
 // The base address of a tensor is a multiple of `bytes`.
 struct Alignment {
@@ -111,7 +99,13 @@ struct Variant {
   std::vector<Predicate> when;  // over the dims
   std::vector<Alignment> aligned;
   std::optional<Cost> cost;  // none: the variant stands in no portfolio
-  std::variant<Copies, ScalarKernel, tile::Program> how;
+  // What its launch runs, most often one program. Several are elementwise and stand side by side:
+  // with as many threads as the others each takes its share of the blocks, and makes the
+  // assignments of its own kernel, which has the nodes and tensors of the variant's.
+  std::vector<tile::Program> programs;
+  // The programs copy operands of the launch behind it (operand_repack.h): program i makes
+  // assignment i of the kernel.
+  bool copies = false;
   Width accesses = Width::vectors;
   int access_bytes = 0;  // of a permute kernel: of its widest access to global memory; 0: of an
                          // element
@@ -151,9 +145,22 @@ struct Plan {
   std::vector<std::string> notes = {};  // schedules of the script that it passes over, and why
 };
 
-// The elementwise program that the variant runs, or null.
+// Returns true if the launch computes with one thread an element (tile/each_element.h), as kernels
+// do that no schedule describes.
+inline bool runs_each_element(const Variant& variant) {
+  return !variant.programs.empty() && tile::is_of_each_element(variant.programs.front());
+}
+
+// The program that a schedule of the variant describes, which its launch runs alone; null where it
+// copies operands, or runs one thread an element.
+inline const tile::Program* scheduled_program(const Variant& variant) {
+  const bool is_scheduled = !variant.copies && !runs_each_element(variant);
+  return is_scheduled && variant.programs.size() == 1 ? &variant.programs.front() : nullptr;
+}
+
+// The same where it is an elementwise program.
 inline const tile::Program* elementwise(const Variant& variant) {
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = scheduled_program(variant);
   return program && program->is_elementwise() ? program : nullptr;
 }
 

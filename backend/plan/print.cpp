@@ -154,9 +154,9 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
 // says what that does, and how its parts are joined follows.
 std::optional<const tile::Program*> split_program(const Variant& variant) {
   if (variant.is_stage || variant.before.size() != 1 || variant.before[0]->variants.size() != 1 ||
-      !std::holds_alternative<tile::Program>(variant.how) || elementwise(variant))
+      !scheduled_program(variant) || elementwise(variant))
     return std::nullopt;
-  const auto* program = std::get_if<tile::Program>(&variant.before[0]->variants.at(0).how);
+  const tile::Program* program = scheduled_program(variant.before[0]->variants.at(0));
   return program && !program->is_elementwise() ? std::optional(program) : std::nullopt;
 }
 
@@ -301,10 +301,7 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
 // Which operands a first launch repacks: their tensors are other ones in the kernel that follows.
 void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
-  const auto* copies = variant.before.empty()
-                           ? nullptr
-                           : std::get_if<Copies>(&variant.before.back()->variants.at(0).how);
-  if (!copies) return;
+  if (variant.before.empty() || !variant.before.back()->variants.at(0).copies) return;
   // All copies of a launch have accesses of one width.
   const int bytes = variant.before.back()->variants.at(0).access_bytes;
   const Width width = bytes > 0 ? Width::vectors : Width::elements;
@@ -350,7 +347,7 @@ std::string declared(const sema::Tensor& tensor) {
 }
 
 // Each copy as a kernel and its schedule.
-void copies_lines(const sema::Kernel& kernel, const Copies& copies, int access_bytes,
+void copies_lines(const sema::Kernel& kernel, const Variant& variant,
                   std::vector<std::string>& lines) {
   // The kernel of a repack has the dims and guards of the kernel that it serves, whether it uses
   // them or not: its variants are planned under the same facts.
@@ -363,17 +360,17 @@ void copies_lines(const sema::Kernel& kernel, const Copies& copies, int access_b
   // One launch, but each copy printed as a kernel of its own that a script can hold:
   //   kernel linear_repack_X<M, K>(X: bf16 (M,K):(K,1)) -> X_rows: bf16 (M,K):(64*ceil_div(K,64),1)
   //   { X_rows[m,k] = X[m,k] }
-  for (std::size_t i = 0; i < copies.parts.size(); ++i) {
+  for (std::size_t i = 0; i < variant.programs.size(); ++i) {
     const sema::Assignment& assignment = kernel.assignments[i];
     const sema::Tensor& source = kernel.loaded(assignment.value);
     const sema::Tensor& target = kernel.tensor(assignment.target);
     const std::string name = repack_name(kernel, source);
-    const std::string at = "[" + index_names(copies.parts[i]) + "]";
+    const std::string at = "[" + index_names(variant.programs[i]) + "]";
     lines.push_back("kernel " + name + (dims.empty() ? "" : "<" + dims + ">") + "(" +
                     declared(source) + ") -> " + declared(target) + where);
     lines.push_back("{ " + target.name + at + " = " + source.name + at + " }");
     lines.push_back("schedule " + name + " for simt {");
-    permute_lines(copies.parts[i], access_bytes, lines);
+    permute_lines(variant.programs[i], variant.access_bytes, lines);
     lines.push_back("}");
   }
 }
@@ -397,9 +394,8 @@ void workspace_lines(const sema::Kernel& kernel, const Variant& variant,
 std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant) {
   const sema::Kernel& kernel = executed(plan, variant);
   std::vector<std::string> lines;
-  const bool scheduled = !variant.is_stage && !std::holds_alternative<ScalarKernel>(variant.how) &&
-                         !std::holds_alternative<Copies>(variant.how);
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = scheduled_program(variant);
+  const bool scheduled = !variant.is_stage && program;
   const bool is_chained = program && program->is_chain();
   const auto hopper = sm90_of(variant);
   const std::string target = is_chained || hopper           ? "sm90"
@@ -429,30 +425,27 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
     lines.push_back("// when " + conditions_text(variant.when));
   }
   const std::size_t entries = lines.size();
-  std::visit(overloaded{
-                 [&](const Copies& how) { copies_lines(kernel, how, variant.access_bytes, lines); },
-                 [&](const ScalarKernel& how) {
-                   lines.push_back("// " + std::to_string(how.threads) + " threads a block");
-                 },
-                 [&](const tile::Program& how) {
-                   if (how.is_chain()) return chained_lines(how, lines);
-                   if (hopper)
-                     return gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
-                                       operand_names(plan, variant, *hopper), *hopper, lines);
-                   if (is_sm80(how)) {
-                     const Sm80Gemm gemm = sm80_of(how);
-                     return gemm_lines(variant.kernel ? variant.kernel : plan.kernel,
-                                       operand_names(plan, variant, gemm), gemm, lines);
-                   }
-                   if (how.is_product()) {
-                     const SimtGemm gemm = simt_of(how);
-                     return gemm_lines(kernel, operand_names(plan, variant, gemm), gemm, lines);
-                   }
-                   if (how.is_elementwise()) return permute_lines(how, variant.access_bytes, lines);
-                   program_lines(*split_program(variant).value_or(&how), lines);
-                 },
-             },
-             variant.how);
+  const sema::KernelPtr& own = variant.kernel ? variant.kernel : plan.kernel;
+  if (variant.copies) {
+    copies_lines(kernel, variant, lines);
+  } else if (!program) {
+    lines.push_back("// " + std::to_string(variant.programs.front().grid->threads) +
+                    " threads a block");
+  } else if (is_chained) {
+    chained_lines(*program, lines);
+  } else if (hopper) {
+    gemm_lines(own, operand_names(plan, variant, *hopper), *hopper, lines);
+  } else if (is_sm80(*program)) {
+    const Sm80Gemm gemm = sm80_of(*program);
+    gemm_lines(own, operand_names(plan, variant, gemm), gemm, lines);
+  } else if (program->is_product()) {
+    const SimtGemm gemm = simt_of(*program);
+    gemm_lines(kernel, operand_names(plan, variant, gemm), gemm, lines);
+  } else if (program->is_elementwise()) {
+    permute_lines(*program, variant.access_bytes, lines);
+  } else {
+    program_lines(*split_program(variant).value_or(program), lines);
+  }
   prediction_lines(variant.prediction, lines);
   for (std::size_t i = entries; variant.is_stage && i < lines.size(); ++i)
     if (!lines[i].starts_with("//")) lines[i].insert(0, "//");
@@ -489,7 +482,7 @@ std::set<std::string> use_lines(const Plan& plan) {
     if (sema::stdlib_text(library)) lines.insert("use " + library);
   };
   for (const Variant& variant : plan.variants) {
-    const auto* program = std::get_if<tile::Program>(&variant.how);
+    const tile::Program* program = scheduled_program(variant);
     if (!program || !program->is_product()) continue;
     if (const auto& atom = tile::parts_of(*program).mma->atom) add(atom->name);
     for (const sema::CopyInstruction& each : program->copies) add(each.name);

@@ -53,7 +53,7 @@ std::optional<Variant> variant_of(const sema::KernelPtr& kernel, std::optional<G
   variant.cost = shaping.schedule.cost;  // a row's is over the kernel's sizes by now
   variant.accesses = shaping.width;
   variant.prediction = predict(shaping.kernel, *gemm, shaping.target);
-  variant.how = held(kernel, *gemm);
+  variant.programs = {held(kernel, *gemm)};
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
   variant.of_library = shaping.schedule.of_library();
   return variant;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/vectors.h"
 #include "backend/tile/verify.h"
 #include "frontend/algebra/claims/propositions.h"

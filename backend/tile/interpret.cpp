@@ -579,4 +579,22 @@ sema::KernelResult interpret(const Program& program, const sema::KernelCall& cal
   return Interpreter(program, call, unbound).run(call);
 }
 
+sema::KernelResult interpret(const std::vector<Program>& programs, const sema::KernelCall& call) {
+  if (programs.size() == 1) return interpret(programs.front(), call);
+  std::vector<Array> tensors = call.tensors;
+  for (const Program& program : programs) {
+    sema::KernelCall own = call;
+    own.kernel = program.kernel;
+    const sema::KernelResult of_program = interpret(program, own);
+    auto made = of_program.outputs.begin();
+    for (std::size_t id = 0; id < tensors.size(); ++id)
+      if (program.kernel->tensors[id].access != sema::Access::input) tensors[id] = *made++;
+  }
+  sema::KernelResult result;
+  for (std::size_t id = 0; id < tensors.size(); ++id)
+    if (call.kernel->tensors[id].access != sema::Access::input)
+      result.outputs.push_back(std::move(tensors[id]));
+  return result;
+}
+
 }  // namespace lay::tile

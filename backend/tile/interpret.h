@@ -9,6 +9,8 @@
 // or stores an element of an output twice or never.
 #pragma once
 
+#include <vector>
+
 #include "backend/tile/program.h"
 #include "frontend/sema/kernel/kernel_call.h"
 
@@ -22,5 +24,8 @@ struct TileSizes {
 // tensors by name, and are reshaped where the program walks several indices as one.
 sema::KernelResult interpret(const Program& program, const sema::KernelCall& call,
                              const TileSizes& unbound = {});
+
+// Of bound programs that stand side by side in one launch, each of which makes outputs of its own.
+sema::KernelResult interpret(const std::vector<Program>& programs, const sema::KernelCall& call);
 
 }  // namespace lay::tile

@@ -20,8 +20,8 @@
 // holds the values of one node of the kernel; which arithmetic makes them is the kernel's DAG,
 // which the program does not repeat.
 //
-// A program is made in passes. `form` (form.h, elementwise.h, chained_products.h,
-// products/product.h) says what is computed in which order; `bind` (bind.h, elementwise.h,
+// A program is made in passes. `form` (form.h, elementwise/, chained_products.h,
+// products/product.h) says what is computed in which order; `bind` (bind.h, elementwise/,
 // plan/tiles/chained_variants.h) says where and by whom: extents of tiles, thread-value layouts,
 // shared memory, instructions, the elements of an access. roles/ says which tiles are copied ahead
 // and which threads run what, `expand` (ir/expand/expand.h) turns all into the kernel IR. text/
@@ -89,7 +89,7 @@ struct Distribution {
   Layout layout;  // (thread, value[, block]) -> coordinate in the tile: basis strides, an axis each
   int vector = 1;  // values that lie side by side in memory: the first mode of the values, or 1
   // Of an elementwise program: the axis that the first mode of the values runs along, if it has one
-  // element too; -1: none.
+  // element too; -1: none, as a thread has one element.
   AxisId along = -1;
 
   int threads() const;   // of a block, those that have values
@@ -294,7 +294,8 @@ struct Grid {
 struct Program {
   sema::KernelPtr kernel;  // indices of reductions that run over the same columns are one index
   // Rows and columns first, then what products have beside them; of an elementwise program an axis
-  // for each index of the first output, in its order.
+  // for each index of the first output, in its order, or one of them all
+  // (elementwise/each_element.h).
   std::vector<Axis> axes;
   std::vector<Tile> tiles;
   Block body;
@@ -320,7 +321,7 @@ struct Program {
   bool is_product() const { return summed_axes() == 1; }
   bool is_chain() const { return summed_axes() > 1; }
   // Returns true if all loops are over the grid, one for each axis: a block computes the elements
-  // of one tile of the outputs, each by itself.
+  // of one tile of the outputs, each by itself, with the reductions that it needs.
   bool is_elementwise() const;
 
   // Equal programs belong to one kernel: the pointers are equal.

@@ -103,7 +103,7 @@ class Verifier {
   }
 
   void axes() {
-    // Products have axes beside rows and columns; elementwise programs one for each index.
+    // Products have axes beside rows and columns; elementwise programs one for each index, or one.
     if (!elementwise_ &&
         (program_.axes.size() < 2 || (program_.axes.size() > 2 && !program_.has_products())))
       problem("axes",
@@ -497,6 +497,7 @@ class Verifier {
   void reads(NodeId root) {
     std::vector<NodeId> open{root};
     std::set<NodeId> seen;
+    std::set<IndexId> joined;  // of reductions that the statement computes itself
     while (!open.empty()) {
       const NodeId id = open.back();
       open.pop_back();
@@ -505,12 +506,16 @@ class Verifier {
         nearby(held);
         continue;
       }
-      if (reduction(id)) {
-        missing(id);
-        continue;
+      if (const sema::Reduce* own = reduction(id)) {
+        if (!elementwise_) {
+          missing(id);
+          continue;
+        }
+        // Elements are computed each by itself, with all that it takes.
+        joined.insert(own->indices.begin(), own->indices.end());
       }
       for (const IndexId index : bare(id)) {
-        const bool known = index == program_.part ||
+        const bool known = index == program_.part || joined.contains(index) ||
                            std::any_of(loops_.begin(), loops_.end(), [&](const For* loop) {
                              return contains(program_.axis(loop->axis).indices, index);
                            });

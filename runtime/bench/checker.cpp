@@ -49,7 +49,7 @@ Checker::Checker(runtime::Gpu& gpu, const Sources& sources, const plan::Plan& pl
   const auto operations = plan::scalar_work(*problem.kernel).flops.evaluate(problem.sizes);
   try {
     if (operations && static_cast<double>(*operations) <= most_scalar_operations)
-      scalar_.emplace(gpu, sources, problem, plan, scalar_variant());
+      scalar_.emplace(gpu, sources, problem, plan, scalar_variant(plan.kernel));
   } catch (const NotMeasured&) {  // this GPU cannot run it: the host alone is the reference
     scalar_.reset();
   }

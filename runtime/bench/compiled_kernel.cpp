@@ -87,17 +87,17 @@ runtime::BoundLaunches CompiledKernel::bind(const OperandSets& sets, int set) co
   return bound;
 }
 
-plan::Variant scalar_variant() {
+plan::Variant scalar_variant(const sema::KernelPtr& kernel) {
   plan::Variant variant;
   variant.name = "scalar";
-  variant.how = plan::ScalarKernel{};
+  variant.programs = tile::bind_each_element(kernel);
   return variant;
 }
 
 bool reduces_by_scalar_kernel(const plan::Plan& plan, const plan::Variant& variant,
                               const Binding& sizes) {
   const sema::Kernel& kernel = plan::executed(plan, variant);
-  if (std::holds_alternative<plan::ScalarKernel>(variant.how)) {
+  if (plan::runs_each_element(variant)) {
     const auto live = plan::reachable(kernel);
     for (std::size_t id = 0; id < live.size(); ++id)
       if (live[id] && std::holds_alternative<sema::Reduce>(kernel.nodes[id].what)) return true;

@@ -49,7 +49,7 @@ class CompiledKernel {
 
 // Returns the variant that follows a kernel's definition, one thread an output element. Other
 // variants are compared with it bit by bit.
-plan::Variant scalar_variant();
+plan::Variant scalar_variant(const sema::KernelPtr& kernel);
 
 // Returns whether a variant, or a launch before it, computes reductions one thread an output
 // element at these sizes: what may take a thousand times as long as a plan for the kernel would.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/ir/text/print.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/products/product.h"
 #include "backend/tile/roles/print_roles.h"
 #include "backend/tile/text/print.h"
@@ -40,18 +40,14 @@ std::string conditions(const plan::Plan& plan, const plan::Variant& variant) {
   return text;
 }
 
-const tile::Program* program_of(const plan::Variant& variant) {
-  return std::get_if<tile::Program>(&variant.how);
-}
-
 // The programs of all launches of a variant, in order.
 std::vector<tile::Program> programs_of(const plan::Variant& variant) {
   std::vector<tile::Program> programs;
-  for (const auto& before : variant.before) {
-    if (const tile::Program* program = program_of(before->variants.at(0)))
-      programs.push_back(*program);
-  }
-  if (const tile::Program* program = program_of(variant)) programs.push_back(*program);
+  const auto add = [&](const plan::Variant& each) {
+    programs.insert(programs.end(), each.programs.begin(), each.programs.end());
+  };
+  for (const auto& before : variant.before) add(before->variants.at(0));
+  add(variant);
   return programs;
 }
 
@@ -104,15 +100,8 @@ std::string after(const std::string& pass, const tile::Program& program) {
 
 std::string tile_dump(const Sources& sources, const plan::Plan& plan, const std::string& pass,
                       const std::string& variant) {
-  auto variants = variants_named(plan, variant);
-  if (pass == "form") {
-    if (std::string text = formed(variants); !text.empty()) return text;
-  }
-  // A plan may have other variants behind its tile programs, for sizes that those do not take.
-  std::erase_if(variants, [&](const plan::Variant* each) { return !program_of(*each); });
-  if (variants.empty())
-    return "# `" + plan.kernel->name + "` is no tile program after " + pass +
-           ": a thread computes an element; `lay check --dump ir` prints its kernel IR\n";
+  const auto variants = variants_named(plan, variant);
+  if (pass == "form") return formed(variants);
   std::string text;
   for (const plan::Variant* each : variants) {
     text += "# variant " + each->name + conditions(plan, *each) + "\n";

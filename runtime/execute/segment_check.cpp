@@ -7,7 +7,7 @@
 namespace lay::runtime {
 
 void check_segments(const plan::Variant& variant, const sema::KernelCall& call) {
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = plan::scheduled_program(variant);
   const bool in_segments =
       program && program->is_product() && program->axis(tile::row_axis).segments;
   const auto product = in_segments ? plan::recognise_grouped(call.kernel) : std::nullopt;

@@ -70,12 +70,12 @@ TEST_CASE("boxes are copied by the records of a script that do what is wanted") 
   plan::Sm90Gemm gemm = *plan::sm90_of(variant);
   CHECK(gemm.copies.empty());
   gemm.copies = copies;
-  const tile::Program program = plan::bind_sm90(std::get<tile::Program>(variant.how).kernel, gemm);
+  const tile::Program program = plan::bind_sm90(variant.programs.front().kernel, gemm);
   INFO(tile::print(program));
   CHECK(tile::verify(program).empty());
   CHECK((plan::sm90_of(program) == gemm));
   CHECK(tile::parse(tile::print(program), program.kernel, {gemm.mma}, copies) == program);
-  variant.how = program;
+  variant.programs = {program};
   const ir::Kernel lowered = ir::lower(plan, variant);
   CHECK(ir::verify(lowered).empty());
   CHECK(ir::print(ir::parse(ir::print(lowered))) == ir::print(lowered));
@@ -107,7 +107,7 @@ TEST_CASE("a box that no record of the script copies is the library's") {
   sema::CopyInstruction narrow = copy(script, "mine(2, 8192)");
   narrow.swizzle_widths = {64};
   gemm.copies = {narrow, copy(script, "stored(2, 2048)")};
-  variant.how = plan::bind_sm90(std::get<tile::Program>(variant.how).kernel, gemm);
+  variant.programs = {plan::bind_sm90(variant.programs.front().kernel, gemm)};
   const ir::Kernel lowered = ir::lower(plan, variant);
   std::vector<std::string> names;
   for (const ir::CopyAtom& atom : lowered.copy_atoms) names.push_back(atom.name);
@@ -173,7 +173,7 @@ TEST_CASE("schedules name the copies that their kernels take") {
     const plan::Plan plan = plan::make_plan(kernel, *find_target(row.gpu));
     for (const plan::Problem& problem : plan.problems) FAIL(problem.message);
     const plan::Variant& variant = plan.variants.front();
-    const auto& program = std::get<tile::Program>(variant.how);
+    const auto& program = variant.programs.front();
     INFO(tile::print(program));
     CHECK(names_of(program.copies) == row.said);
     CHECK(tile::verify(program).empty());

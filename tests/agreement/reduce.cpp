@@ -155,7 +155,7 @@ TEST_CASE("reductions, one thread an element: interpreter and reference") {
   for (const sema::KernelPtr& kernel : kernels.all()) {
     plan::Plan plan{kernel, {}, {}};
     plan.variants.emplace_back().name = "scalar";
-    plan.variants.back().how = plan::ScalarKernel{};
+    plan.variants.back().programs = tile::bind_each_element(plan.kernel);
     for (const auto& [m, n] : {std::pair{1, 1}, std::pair{5, 7}}) {
       const sema::KernelCall call = call_of(kernel, m, n, ++seed);
       INFO(kernel->name << ", " << m << " x " << n);

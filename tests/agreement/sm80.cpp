@@ -160,12 +160,12 @@ schedule product for sm80 {
   CHECK(!plan::fragment_from(gemm.mma.b, {8, 16}, true, 16, std::span(&crossed, 1)).copy);
   gemm.a.async = ahead;
 
-  const tile::Program program = plan::bind_sm80(std::get<tile::Program>(variant.how).kernel, gemm);
+  const tile::Program program = plan::bind_sm80(variant.programs.front().kernel, gemm);
   INFO(tile::print(program));
   CHECK(tile::verify(program).empty());
   CHECK((plan::sm80_of(program) == gemm));
   CHECK(tile::parse(tile::print(program), program.kernel, {gemm.mma}, {crossed, ahead}) == program);
-  variant.how = program;
+  variant.programs = {program};
   ir::Kernel lowered = ir::lower(plan, variant);
   CHECK(ir::print(ir::parse(ir::print(lowered))) == ir::print(lowered));
   const sema::KernelCall call = lay::test::integer_call(kernel, {64, 96, 48});

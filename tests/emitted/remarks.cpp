@@ -36,12 +36,6 @@ void describe(std::ostream& out, const plan::Sm90Gemm& gemm) {
   for (const plan::StagedTensor& each : gemm.store->inputs)
     out << " read " << each.tma << each.along_n << each.matrices;
 }
-void describe(std::ostream& out, const plan::Copies& copies) {
-  out << "copies " << copies.parts.size();
-}
-void describe(std::ostream& out, const plan::ScalarKernel&) {
-  out << "scalar";
-}
 void describe(std::ostream& out, const tile::Program& program) {
   if (plan::is_sm90(program)) {
     describe(out, plan::sm90_of(program));
@@ -62,7 +56,12 @@ void describe(std::ostream& out, const tile::Program& program) {
 // Returns what decides on the text, sizes and types apart.
 std::string family(const plan::Variant& variant, const sema::Kernel& kernel) {
   std::ostringstream out;
-  std::visit([&](const auto& how) { describe(out, how); }, variant.how);
+  if (variant.copies)
+    out << "copies " << variant.programs.size();
+  else if (plan::runs_each_element(variant))
+    out << "scalar";
+  else
+    describe(out, variant.programs.front());
   const auto applied = std::count_if(
       kernel.nodes.begin(), kernel.nodes.end(),
       [](const sema::Node& node) { return std::holds_alternative<sema::Apply>(node.what); });

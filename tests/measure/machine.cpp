@@ -155,7 +155,7 @@ void know_kernels(const std::string& script) {
   for (const auto& kernel : read->evaluator.kernels()) {
     const plan::Plan plan = plan::make_plan(kernel);
     for (const plan::Variant& variant : plan.variants) know_variant(plan, variant);
-    know_variant(plan, bench::scalar_variant());
+    know_variant(plan, bench::scalar_variant(kernel));
     // Candidates all have one name, and mean the same.
     auto bare = std::make_shared<sema::Kernel>(*kernel);
     bare->schedules = {

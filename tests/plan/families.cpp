@@ -149,7 +149,7 @@ TEST_CASE("a permute kernel and two sums, one thread an element") {
                    f32));
   plan::Plan plan{k.done(), {}, {}};
   plan.variants.emplace_back().name = "scalar";
-  plan.variants.back().how = plan::ScalarKernel{};
+  plan.variants.back().programs = tile::bind_each_element(plan.kernel);
   constexpr std::int64_t sm = 29, sn = 23;
   auto xv = numbers<float>(sm * sn, 3), yv = unwritten(sm * sn), sv = unwritten(sm);
   run(plan, {sm, sn, memory(xv, true), memory(yv), memory(sv)});

@@ -63,8 +63,8 @@ Planned planned(const std::string& text, std::map<std::string, std::int64_t> siz
 Planned one_thread_an_element(Planned planned) {
   plan::Variant scalar;
   scalar.name = "scalar";
-  scalar.how = plan::ScalarKernel{};
-  scalar.prediction = plan::predict(*planned.plan.kernel, plan::ScalarKernel{}, machine());
+  scalar.programs = tile::bind_each_element(planned.plan.kernel);
+  scalar.prediction = plan::predict_each_element(*planned.plan.kernel, scalar.programs, machine());
   planned.plan.variants = {std::move(scalar)};
   return planned;
 }

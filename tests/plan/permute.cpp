@@ -10,7 +10,7 @@
 #include "backend/plan/permute/permute_smem.h"
 #include "backend/plan/print.h"
 #include "backend/plan/shared_layout.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "tests/plan/script_calls.h"
 

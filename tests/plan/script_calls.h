@@ -13,7 +13,7 @@
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm90/bind_sm90.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/interpret.h"
 #include "frontend/sema/kernel/field/field_call.h"
 #include "tests/language/script.h"
@@ -73,8 +73,8 @@ inline bool joins_sums(const plan::Variant& variant) {
   const auto simt = plan::simt_of(variant);
   // An instruction for f64 adds up several products at once, in the type of the reference.
   if (const auto gemm = plan::sm80_of(variant)) return gemm->total == ElementType::f64;
-  const bool tiled = std::holds_alternative<tile::Program>(variant.how) &&
-                     !plan::elementwise(variant) && !simt && !plan::is_sm90(variant);
+  const bool tiled = plan::scheduled_program(variant) && !plan::elementwise(variant) && !simt &&
+                     !plan::is_sm90(variant);
   return tiled || (simt && (simt->parts > 1 || simt->groups[2] > 1)) ||
          std::any_of(variant.before.begin(), variant.before.end(), [](const auto& before) {
            return std::any_of(before->variants.begin(), before->variants.end(), joins_sums);

@@ -30,7 +30,7 @@ inline std::vector<tile::Program> bound(const plan::Plan& plan) {
   for (const plan::Variant& variant : plan.variants) {
     for (const auto& before : variant.before)
       for (tile::Program& program : bound(*before)) programs.push_back(std::move(program));
-    if (const auto* program = std::get_if<tile::Program>(&variant.how))
+    if (const tile::Program* program = plan::scheduled_program(variant))
       programs.push_back(*program);
   }
   return programs;

@@ -198,7 +198,7 @@ void check_call(const sema::KernelCall& call, Ran& ran) {
       CHECK(difference(actual[i], expected.outputs[i], terms) == "");
     check_in_field(plan, variant, exact, expected_in_field);
     ++ran.launches;
-    const auto* program = std::get_if<tile::Program>(&variant.how);
+    const tile::Program* program = plan::scheduled_program(variant);
     if (!program || !variant.before.empty()) continue;
     const auto by_tiles = tile::interpret(*program, call);
     for (std::size_t i = 0; i < actual.size(); ++i)

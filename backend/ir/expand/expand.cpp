@@ -291,12 +291,13 @@ std::optional<Term> Expander::speaks_for_rows() {
   return alone;
 }
 
-void expand(Declared& declared, const tile::Program& program) {
+void expand(Declared& declared, const std::vector<tile::Program>& programs) {
+  const tile::Program& program = programs.front();
   if (program.is_chain()) return expand_products(declared, program);
   if (plan::is_sm90(program)) return Sm90Expander(declared, program).run();
   if (plan::is_sm80(program)) return Sm80Expander(declared, program).run();
   if (program.is_product()) return SimtExpander(declared, program).run();
-  if (program.is_elementwise()) return expand_elementwise(declared, {&program});
+  if (program.is_elementwise()) return expand_elementwise(declared, programs);
   Expander(declared, program).run();
 }
 

@@ -6,11 +6,14 @@
 // block hold, so that a launch gives the same bits every time.
 #pragma once
 
+#include <vector>
+
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/tile/program.h"
 
 namespace lay::ir {
 
-void expand(Declared& declared, const tile::Program& program);
+// The programs of one launch, several of which are elementwise.
+void expand(Declared& declared, const std::vector<tile::Program>& programs);
 
 }  // namespace lay::ir

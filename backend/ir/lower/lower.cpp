@@ -5,7 +5,6 @@
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/ir/passes.h"
 #include "backend/ir/verify/verify.h"
-#include "frontend/algebra/support/overloaded.h"
 
 namespace lay::ir {
 
@@ -20,16 +19,10 @@ Kernel lower(const plan::Plan& plan, const plan::Variant& variant, const LowerOp
   Kernel kernel;
   Builder builder(kernel);
   Declared declared(builder, plan, variant, options);
-  std::visit(overloaded{
-                 [&](const plan::Copies& copies) {
-                   std::vector<const tile::Program*> parts;
-                   for (const tile::Program& part : copies.parts) parts.push_back(&part);
-                   expand_copies(declared, parts);
-                 },
-                 [&](const plan::ScalarKernel& scalar) { lower_scalar(declared, scalar); },
-                 [&](const tile::Program& program) { expand(declared, program); },
-             },
-             variant.how);
+  if (variant.copies)
+    expand_copies(declared, variant.programs);
+  else
+    expand(declared, variant.programs);
   // A broken law names the pass that broke it: the verifier runs after each.
   verify_after("lowering", kernel);
   for (const Pass& pass : passes()) {

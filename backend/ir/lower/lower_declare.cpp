@@ -31,7 +31,7 @@ Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant
                    const LowerOptions& options)
     : b(builder), kernel(plan::executed(plan, variant)), options_(options) {
   Kernel& made = b.kernel;
-  if (const auto* program = std::get_if<tile::Program>(&variant.how)) copies = program->copies;
+  copies = variant.programs.front().copies;
   made.name = kernel.name + "_" + variant.name;
   made.script = options.script;
   made.header = plan::schedule_lines(plan, variant);

@@ -129,6 +129,4 @@ class ElementLowering {
 // argmin: a NaN does, once.
 Term is_extreme(sema::ReduceFunction function, Term later, Term before);
 
-void lower_scalar(Declared& declared, const plan::ScalarKernel& scalar);
-
 }  // namespace lay::ir

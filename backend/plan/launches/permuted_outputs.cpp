@@ -305,7 +305,7 @@ void add_permuted_outputs(Plan& plan, const PermutedOutputs& permuted, const Fac
   if (made.variants.empty()) return;
   // One thread an element writes no faster in another order.
   const Plan& product = *made.variants.front().before.front();
-  if (std::holds_alternative<ScalarKernel>(product.variants.front().how)) return;
+  if (runs_each_element(product.variants.front())) return;
   add_under(plan, std::move(made), *worth, nullptr);
 }
 

@@ -276,14 +276,6 @@ void count_products(Forecast& made, const sema::Kernel& kernel, const Target& ta
   made.products = made.multiply_adds * (is_wide ? 2 : 1) / (*rate * target.sms * target.hertz);
 }
 
-Forecast of_scalar(const sema::Kernel& kernel, const ScalarKernel& scalar,
-                   const Prediction& prediction, const Sized& sized, const Target& target) {
-  const std::int64_t elements = sized.product(kernel.assignments.at(0).indices);
-  Forecast made = of_tiles(prediction, sized, round_up_div(elements, scalar.threads), target);
-  count_products(made, kernel, target);
-  return made;
-}
-
 // Blocks take tiles of rows one after the other, each of all columns.
 Forecast of_chained(const tile::Program& program, const Prediction& prediction, const Sized& sized,
                     const Target& target) {
@@ -302,8 +294,6 @@ Forecast of_chained(const tile::Program& program, const Prediction& prediction, 
 Forecast of_program(const sema::Kernel& kernel, const tile::Program& program,
                     const Prediction& prediction, const Sized& sized, const Target& target) {
   if (program.is_chain()) return of_chained(program, prediction, sized, target);
-  if (program.is_elementwise())
-    return of_tiles(prediction, sized, tiles_of(sized, program), target);
   const tile::Axis& across = program.axis(tile::row_axis);
   const int blocks = program.threads->blocks() * program.parts;
   const std::int64_t tiles = round_up_div(sized(across.extent), across.tile) * blocks;
@@ -324,27 +314,21 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
                    const Target& target) {
   const Sized sized(kernel, sizes);
   const Prediction& prediction = variant.prediction;
-  Forecast made =
-      std::visit(overloaded{
-                     [&](const Copies& how) {
-                       std::int64_t all = 0;
-                       for (const tile::Program& part : how.parts) all += tiles_of(sized, part);
-                       return of_tiles(prediction, sized, all, target);
-                     },
-                     [&](const ScalarKernel& how) {
-                       return of_scalar(kernel, how, prediction, sized, target);
-                     },
-                     [&](const tile::Program& how) {
-                       if (is_sm90(how))
-                         return of_gemm(kernel, sm90_of(how), prediction, sizes, target);
-                       if (is_sm80(how))
-                         return of_gemm(kernel, sm80_of(how), prediction, sizes, target);
-                       if (how.is_product())
-                         return of_gemm(kernel, simt_of(how), prediction, sizes, target);
-                       return of_program(kernel, how, prediction, sized, target);
-                     },
-                 },
-                 variant.how);
+  const auto forecast = [&] {
+    const tile::Program& program = variant.programs.front();
+    if (program.is_elementwise()) {
+      std::int64_t all = 0;
+      for (const tile::Program& each : variant.programs) all += tiles_of(sized, each);
+      Forecast of_elements = of_tiles(prediction, sized, all, target);
+      if (runs_each_element(variant)) count_products(of_elements, kernel, target);
+      return of_elements;
+    }
+    if (is_sm90(program)) return of_gemm(kernel, sm90_of(program), prediction, sizes, target);
+    if (is_sm80(program)) return of_gemm(kernel, sm80_of(program), prediction, sizes, target);
+    if (program.is_product()) return of_gemm(kernel, simt_of(program), prediction, sizes, target);
+    return of_program(kernel, program, prediction, sized, target);
+  };
+  Forecast made = forecast();
   made.launch_name = variant.name;
   // A roofline: three times that overlap, of which the longest counts, and the launch.
   made.cache = made.cache_bytes / (target.cache_rate * target.hertz);

@@ -17,7 +17,7 @@
 #include "backend/plan/sm90/sm90_banks.h"
 #include "backend/plan/sm90/sm90_store.h"
 #include "backend/tile/bind.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
@@ -287,10 +287,11 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
   return result;
 }
 
-Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const Target& target) {
+Prediction predict_each_element(const sema::Kernel& kernel,
+                                const std::vector<tile::Program>& programs, const Target& target) {
   Prediction result;
   result.registers = 32;
-  result.blocks = resident_blocks(scalar.threads, result.registers, 0, target);
+  result.blocks = resident_blocks(programs.front().grid->threads, result.registers, 0, target);
   const ScalarWork work = scalar_work(kernel);
   result.global_bytes = input_bytes(kernel) + output_bytes(kernel);
   result.cache_bytes = work.loaded_bytes + output_bytes(kernel);

@@ -16,8 +16,10 @@ int predict_registers(const SimtGemm& gemm);
 Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Target& target);
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target);
 Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target);
-Prediction predict(const sema::Kernel& kernel, const ScalarKernel& scalar, const Target& target);
 Prediction predict(const tile::Program& program, const Target& target);
+// Of the kernel's programs of one thread an element (tile/each_element.h), in one launch.
+Prediction predict_each_element(const sema::Kernel& kernel,
+                                const std::vector<tile::Program>& programs, const Target& target);
 
 // Clocks of an SM that one instruction takes: as many as its products do at the
 // machine's rate, and never fewer than its record says.

@@ -142,7 +142,7 @@ ScalarWork scalar_work(const sema::Kernel& kernel) {
 namespace {
 
 bool runs_one_thread_an_element(const Plan& plan) {
-  return !plan.variants.empty() && std::holds_alternative<ScalarKernel>(plan.variants.front().how);
+  return !plan.variants.empty() && runs_each_element(plan.variants.front());
 }
 
 // Of a kernel that does this work by one thread an element.

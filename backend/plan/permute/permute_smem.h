@@ -7,7 +7,7 @@
 
 #include "backend/plan/permute/permute_form.h"
 #include "backend/plan/plan.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 
 namespace lay::plan {
 

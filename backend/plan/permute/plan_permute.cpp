@@ -10,7 +10,7 @@
 #include "backend/plan/permute/permute_tile.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/shared_layout.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/vectors.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -366,7 +366,7 @@ class PermutePlanner {
     result.prediction.conflicts = conflicts_;
     // The launch bound that keeps ptxas from taking more registers than the prediction.
     program.blocks_per_sm = result.prediction.blocks;
-    result.how = std::move(program);
+    result.programs = {std::move(program)};
     result.access_bytes = bytes_;
     result.notes.push_back(bound());
     if (schedule_.of_script) result.schedule = schedule_.where;

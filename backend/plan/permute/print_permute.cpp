@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/plan/text.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 
 namespace lay::plan {
 

@@ -24,8 +24,7 @@ std::optional<CopiedFactors> copied_factors(const Variant& variant, const Gemm& 
   CopiedFactors made;
   if (variant.before.empty()) return made;
   const Plan& before = *variant.before.front();
-  if (variant.before.size() > 1 || !std::holds_alternative<Copies>(before.variants.front().how))
-    return std::nullopt;
+  if (variant.before.size() > 1 || !before.variants.front().copies) return std::nullopt;
   for (const sema::Assignment& each : before.kernel->assignments) {
     const std::string& name = before.kernel->loaded(each.value).name;
     made.a = made.a || name == gemm.kernel->loaded(gemm.form.a).name;

@@ -127,7 +127,7 @@ SimtGemm simt_of(const tile::Program& product) {
 }
 
 std::optional<SimtGemm> simt_of(const Variant& variant) {
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = scheduled_program(variant);
   const bool by_cores = program && program->is_product() && !tile::parts_of(*program).mma->atom;
   return by_cores ? std::optional(simt_of(*program)) : std::nullopt;
 }

@@ -75,7 +75,7 @@ std::optional<Variant> simt_variant(const sema::KernelPtr& kernel, const GemmFor
   variant.cost = schedule.cost;
   variant.prediction = predict(*kernel, *gemm, target);
   if (!fits(*gemm, variant.prediction, schedule, target, problems)) return std::nullopt;
-  variant.how = bind_simt(kernel, *gemm);
+  variant.programs = {bind_simt(kernel, *gemm)};
   if (schedule.of_script) variant.schedule = schedule.where;
   variant.of_library = schedule.of_library();
   note_conflicts(variant, schedule, [&](const SimtSchedule& free) -> std::optional<Variant> {

@@ -136,7 +136,7 @@ bool is_sm80(const tile::Program& program) {
 }
 
 std::optional<Sm80Gemm> sm80_of(const Variant& variant) {
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = scheduled_program(variant);
   return program && is_sm80(*program) ? std::optional(sm80_of(*program)) : std::nullopt;
 }
 

@@ -364,13 +364,12 @@ bool is_sm90(const tile::Program& program) {
 }
 
 bool is_sm90(const Variant& variant) {
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = scheduled_program(variant);
   return program && is_sm90(*program);
 }
 
 std::optional<Sm90Gemm> sm90_of(const Variant& variant) {
-  return is_sm90(variant) ? std::optional(sm90_of(std::get<tile::Program>(variant.how)))
-                          : std::nullopt;
+  return is_sm90(variant) ? std::optional(sm90_of(*scheduled_program(variant))) : std::nullopt;
 }
 
 }  // namespace lay::plan

@@ -330,7 +330,7 @@ class ChainPlanner {
     variant.schedule = candidate.where;
     variant.kernel = program.kernel;
     variant.prediction = predict(program, target_);
-    variant.how = std::move(program);
+    variant.programs = {std::move(program)};
     plan_.variants.push_back(std::move(variant));
   }
 

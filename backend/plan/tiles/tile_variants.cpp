@@ -382,7 +382,7 @@ class TilePlanner {
     variant.prediction = predict(bound.program, target_);
     bound.program.blocks_per_sm = blocks_of(bound.program, variant.prediction);
     variant.kernel = bound.program.kernel;
-    variant.how = std::move(bound.program);
+    variant.programs = {std::move(bound.program)};
     return variant;
   }
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "backend/tile/bind.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/each_element.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/text/print.h"
 #include "frontend/algebra/claims/propositions.h"
 #include "frontend/algebra/layouts/inner_layout.h"
@@ -22,7 +23,11 @@ class ElementwiseVerifier {
   explicit ElementwiseVerifier(const Program& program) : program_(program) {}
 
   std::vector<Problem> run() {
-    problems_ = verify_axes_of_indices(program_, "an elementwise program");
+    const bool is_joined = program_.axes.size() == 1 && program_.axes[0].indices.size() != 1;
+    if (is_joined || is_of_each_element(program_))
+      reads_nothing_ahead();
+    else
+      problems_ = verify_axes_of_indices(program_, "an elementwise program");
     order_of_statements();
     if (!problems_.empty() || !program_.grid) return problems_;
     grid();
@@ -44,6 +49,17 @@ class ElementwiseVerifier {
     std::string line;
     if (statement_) line = print_first_line(program_, {*statement_});
     problems_.push_back({code, std::move(message), std::move(line)});
+  }
+
+  // The threads' places say nothing of where loads lie (elementwise/each_element.h).
+  void reads_nothing_ahead() {
+    if (program_.grid.has_value() != program_.threads.has_value())
+      problem("grid", "there are blocks or threads alone");
+    if (program_.threads && program_.threads->along >= 0)
+      problem("threads", "the threads have values along an axis of several indices");
+    for (const LoadWay& way : loads_of(program_))
+      problem("read",
+              name(way.load->dst) + " is read ahead by threads that have no values along an axis");
   }
 
   void order_of_statements() {
@@ -96,7 +112,8 @@ class ElementwiseVerifier {
         width.is_literal(threads.vector) && threads.along >= 0 && threads.along < axes &&
         (threads.vector == 1 ||
          (first.is_basis() && first.path()[0] == threads.along && first.value().is(1)));
-    if (!side_by_side)
+    const bool has_one = threads.along < 0 && size(layout.shape[1]).is(1);
+    if (!side_by_side && !has_one)
       return problem("threads", what + " have no " + std::to_string(threads.vector) +
                                     " values side by side along an axis");
     const Tuple box(std::vector<Tuple>(extents.begin(), extents.end()));

@@ -1,4 +1,4 @@
-// The rules of elementwise programs (elementwise.h), beside those of all programs.
+// The rules of elementwise programs (elementwise/elementwise.h), beside those of all programs.
 //
 // An axis has one index. Maps stand before what is stored, and computations read registers that the
 // program's threads have. A bound program has a grid over its axes; the threads of the program, and

@@ -35,7 +35,7 @@ sema::KernelCall call_of(const sema::KernelPtr& kernel, std::int64_t m, std::int
 }
 
 const tile::Program* chained_program(const plan::Variant& variant) {
-  const auto* program = std::get_if<tile::Program>(&variant.how);
+  const tile::Program* program = plan::scheduled_program(variant);
   return program && program->is_chain() ? program : nullptr;
 }
 

@@ -90,7 +90,7 @@ TEST_CASE("permuted outputs: a wrong permutation is found") {
     if (auto* load = std::get_if<sema::Load>(&node.what))
       std::swap(load->coordinate[0], load->coordinate[1]);
   variant.kernel = wrong;
-  auto& program = std::get<tile::Program>(variant.how);
+  auto& program = variant.programs.front();
   program.kernel = wrong;
   const sema::KernelCall call = call_of(kernel, 8, 8, 8, 8);
   const sema::KernelResult expected = sema::run_reference(call);

@@ -40,7 +40,7 @@ std::string trouble(const plan::Plan& plan, const plan::Variant& variant,
 }
 
 bool is_scalar(const plan::Variant& variant) {
-  return std::holds_alternative<plan::ScalarKernel>(variant.how);
+  return plan::runs_each_element(variant);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ TEST_CASE("products of several launches: every variant agrees with the reference
       std::set<std::string> tried;
       for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
         // Tries one row of the library that takes vectors and one that does not, for each kind.
-        const std::string kind = std::to_string(variant->how.index()) +
+        const std::string kind = std::to_string(plan::runs_each_element(*variant)) +
                                  (variant->aligned.empty() ? " any" : "") +
                                  std::to_string(variant->before.size());
         if (!tried.insert(kind).second) continue;

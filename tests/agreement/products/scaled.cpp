@@ -125,7 +125,7 @@ TEST_CASE("scaled products: without a schedule, and where no tensor cores take s
       std::set<std::string> tried;
       for (const plan::Variant* variant : plan::fitting_variants(plan, call.sizes)) {
         INFO(name << " for " << gpu << ": " << variant->name);
-        const std::string kind = std::to_string(variant->how.index()) +
+        const std::string kind = std::to_string(plan::runs_each_element(*variant)) +
                                  (has_scales(*variant) ? " scaled" : "") +
                                  std::to_string(variant->before.size());
         if (tried.insert(kind).second) CHECK(trouble(plan, *variant, call, expected, 0) == "");

@@ -102,8 +102,7 @@ TEST_CASE("types by mma.sync: every GPU has rows that take all sizes, and none o
       const bool is_byte_float = type == ElementType::e4m3 || type == ElementType::e5m2;
       if (is_byte_float && std::string(gpu) == "a100") continue;
       REQUIRE(plan.problems.empty());
-      for (const plan::Variant& variant : plan.variants)
-        CHECK(!std::holds_alternative<plan::ScalarKernel>(variant.how));
+      for (const plan::Variant& variant : plan.variants) CHECK(!plan::runs_each_element(variant));
       // Hopper multiplies the other types by wgmma, of odd sizes on copies.
       const bool by_warps = std::string(gpu) != "h200" || type == ElementType::f64;
       int vectors = 0, elements = 0;
@@ -166,7 +165,7 @@ TEST_CASE("types by mma.sync: tile programs by plain loops agree with the refere
     const sema::Array expected = sema::run_reference(call).outputs[0];
     std::set<std::string> met;
     each_variant(kernel, [&](const plan::Plan&, const plan::Variant& variant) {
-      const auto& program = std::get<tile::Program>(variant.how);
+      const auto& program = variant.programs.front();
       CHECK(tile::verify(program).empty());
       // One width: single elements take these sizes.
       if (variant.accesses != plan::Width::elements || !met.insert(variant.name).second) return;

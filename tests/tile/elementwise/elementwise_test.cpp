@@ -1,7 +1,7 @@
 // Elementwise programs: each pass of moves.lay as a golden (LAY_BLESS=1 rewrites them; `git diff`
 // is the review), texts that read back, rules that are broken once, and what a launch costs.
 // tests/plan/permute.cpp and tests/plan/permute_random.cpp run them against the reference.
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 
 #include <functional>
 
@@ -47,7 +47,7 @@ plan::Plan plan_of(const sema::KernelPtr& kernel) {
 // Of the first kernel of moves.lay, a transpose, with wide accesses.
 Program transpose() {
   const auto kernels = kernels_of(source("tests/tile/elementwise/moves.lay"));
-  return std::get<Program>(plan_of(kernels.front()).variants.front().how);
+  return plan_of(kernels.front()).variants.front().programs.front();
 }
 Program formed_transpose() {
   return tile::formed_of(transpose());
@@ -55,7 +55,7 @@ Program formed_transpose() {
 // With two outputs, of which each is computed.
 Program mixed() {
   const auto kernels = kernels_of(source("tests/tile/elementwise/moves.lay"));
-  return std::get<Program>(plan_of(kernels.back()).variants.front().how);
+  return plan_of(kernels.back()).variants.front().programs.front();
 }
 
 tile::Block& innermost(Program& program) {
@@ -226,7 +226,7 @@ TEST_CASE("an order that leaves a tile out, or takes it twice, is found by the i
   const auto messages = for_each_call(
       contents(source("tests/tile/elementwise/moves.lay")) + call,
       [](const sema::KernelCall& given) {
-        Program program = std::get<Program>(plan_of(given.kernel).variants.front().how);
+        Program program = plan_of(given.kernel).variants.front().programs.front();
         CHECK_NOTHROW(tile::interpret(program, given));
         const Int rows = ceil_div(program.axes[0].extent, program.axes[0].tile);
         const Int columns = ceil_div(program.axes[1].extent, program.axes[1].tile);

@@ -209,7 +209,7 @@ TEST_CASE("programs of products that share a factor give what the reference give
       ++ran;
     };
     const auto plan = plan::make_plan(call.kernel);
-    const auto& bound = std::get<Program>(plan.variants.front().how);
+    const auto& bound = plan.variants.front().programs.front();
     REQUIRE(plan::sm90_of(bound).products() > 1);
     compare(bound, {});
     const auto formed =

@@ -42,7 +42,7 @@ sema::KernelPtr kernel_named(const std::string& name) {
 // The unbound program of a variant on Hopper's tensor cores; nothing of another one.
 std::optional<Program> formed(const plan::Variant& variant) {
   if (!plan::is_sm90(variant)) return std::nullopt;
-  const auto& bound = std::get<Program>(variant.how);
+  const auto& bound = variant.programs.front();
   return std::get<Program>(tile::form_product(bound.kernel, tile::product_of(bound)));
 }
 

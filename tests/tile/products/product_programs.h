@@ -21,7 +21,7 @@ inline tile::Program first_program(const std::string& script, const std::string&
                                    const Target& target) {
   for (const auto& kernel : kernels_of(source(script)))
     if (kernel->name == name)
-      return std::get<tile::Program>(plan::make_plan(kernel, target).variants.front().how);
+      return plan::make_plan(kernel, target).variants.front().programs.front();
   FAIL("no kernel " + name);
   return {};
 }

@@ -39,7 +39,7 @@ std::string products() {
 std::vector<Program> all_products(const plan::Plan& plan) {
   std::vector<Program> programs;
   for (const plan::Variant& variant : plan.variants) {
-    const auto* bound = std::get_if<Program>(&variant.how);
+    const Program* bound = plan::scheduled_program(variant);
     if (!bound || !bound->is_product()) continue;
     programs.push_back(
         std::get<Program>(tile::form_product(bound->kernel, tile::product_of(*bound))));
@@ -293,7 +293,7 @@ TEST_CASE("programs of plans on CUDA cores are those of what is read back from t
       for (const plan::Variant& variant : plan.variants) {
         const auto gemm = plan::simt_of(variant);
         if (!gemm) continue;
-        const auto& program = std::get<Program>(variant.how);
+        const auto& program = variant.programs.front();
         CAPTURE(kernel->name, variant.name);
         CHECK(plan::bind_simt(program.kernel, *gemm) == program);
         ++count;

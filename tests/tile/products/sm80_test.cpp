@@ -36,7 +36,7 @@ const std::string script = "tests/tile/products/sm80.lay";
 void each_product(const plan::Plan& plan,
                   const std::function<void(const Program&, const Sm80Gemm&)>& f) {
   for (const plan::Variant& variant : plan.variants)
-    if (const auto gemm = plan::sm80_of(variant)) f(std::get<Program>(variant.how), *gemm);
+    if (const auto gemm = plan::sm80_of(variant)) f(variant.programs.front(), *gemm);
 }
 
 // Calls f(kernel, gemm) for what the planner chooses for these tensor cores by the schedules of the

@@ -71,7 +71,7 @@ std::vector<Program> programs_of(const plan::Plan& plan) {
       if (!has_before)
         for (Program& program : bound(*before)) programs.push_back(std::move(program));
     has_before = has_before || !variant.before.empty();
-    if (const auto* program = std::get_if<Program>(&variant.how)) programs.push_back(*program);
+    if (const Program* program = plan::scheduled_program(variant)) programs.push_back(*program);
   }
   return programs;
 }

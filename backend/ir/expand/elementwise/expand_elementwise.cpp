@@ -7,7 +7,8 @@
 
 #include "backend/ir/expand/synchronisation.h"
 #include "backend/plan/axes.h"
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/each_element.h"
+#include "backend/tile/elementwise/elementwise.h"
 #include "frontend/algebra/layouts/inner_layout.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -31,6 +32,7 @@ class ElementwiseExpander {
         b_(declared.b),
         program_(program),
         threads_(*program.threads),
+        is_of_each_(tile::is_of_each_element(program)),
         buffers_(program.tiles.size()),
         stores_(tile::stores_of(program)) {
     for (const tile::LoadWay& way : tile::loads_of(program)) declare(way);
@@ -95,7 +97,16 @@ class ElementwiseExpander {
     return program_.kernel->assignments[static_cast<size_t>(tile(store.dst).assignment)];
   }
   Term number(std::int64_t value) { return b_.constant(value); }
-  const std::string& index_name(size_t axis) const { return declared_.index_name(index(axis)); }
+  // Coordinates of an axis of all indices together have 64 bits: an output of 2^31 elements or more
+  // has numbers that 32 bits do not hold. Coordinates of an index do fit.
+  std::string axis_name(size_t axis) const {
+    return is_of_each_ ? program_.axes[axis].name : declared_.index_name(index(axis));
+  }
+  Term extent_of(size_t axis) {
+    const Int& extent = program_.axes[axis].extent;
+    return is_of_each_ ? b_.size(extent, ElementType::s64) : declared_.extent(index(axis));
+  }
+  Term coordinate(Term value) { return is_of_each_ ? b_.cast(value, ElementType::s64) : value; }
 
   void declare(const tile::LoadWay& way) {
     const tile::Tile& ahead = tile(way.load->dst);
@@ -141,23 +152,23 @@ class ElementwiseExpander {
     // Digit by digit, as tiles of a GEMM are found (lower_tiles.cpp), for any number of axes.
     const auto extents = leaves(program_.grid->layout().shape),
                strides = leaves(program_.grid->layout().stride);
-    tile_.assign(axes(), number(0));
-    Term rest = block;
+    tile_.assign(axes(), coordinate(number(0)));
+    Term rest = coordinate(block);
     for (size_t i = 0; i < extents.size(); ++i) {
       const bool last = i + 1 == extents.size();
-      const Term extent = b_.size(extents[i].value());
+      const Term extent = coordinate(b_.size(extents[i].value()));
       const Term here = last ? rest : rest % extent;
       if (strides[i].is_basis()) {
         Term& at = tile_[static_cast<size_t>(strides[i].path()[0])];
-        at = at + here * b_.size(strides[i].value());
+        at = at + here * coordinate(b_.size(strides[i].value()));
       }
       if (!last) rest = b_.let(fresh("rest"), rest / extent);
     }
     Term real = number(0) == 0;
     for (size_t axis = 0; axis < axes(); ++axis) {
       const int extent = program_.axes[axis].tile;
-      tile_[axis] = b_.let(declared_.name(index_name(axis) + "_tile"), tile_[axis] * extent);
-      real = real && tile_[axis] < declared_.extent(index(axis));
+      tile_[axis] = b_.let(declared_.name(axis_name(axis) + "_tile"), tile_[axis] * extent);
+      real = real && tile_[axis] < extent_of(axis);
     }
     return real;
   }
@@ -176,10 +187,10 @@ class ElementwiseExpander {
       // Along an axis that no thread moves on they are 0 and the tile's first.
       made.inside.push_back(
           stays(step) ? number(0)
-                      : b_.let(fresh(index_name(axis) + "_in" + suffix), b_.at(step, thread)));
+                      : b_.let(fresh(axis_name(axis) + "_in" + suffix), b_.at(step, thread)));
       made.first.push_back(stays(step) ? tile_[axis]
-                                       : b_.let(fresh(index_name(axis) + "_first" + suffix),
-                                                tile_[axis] + made.inside[axis]));
+                                       : b_.let(fresh(axis_name(axis) + "_first" + suffix),
+                                                tile_[axis] + coordinate(made.inside[axis])));
     }
     // A small tile may have work for fewer threads than the block has.
     const int workers = threads.threads();
@@ -209,7 +220,7 @@ class ElementwiseExpander {
         // A tile that divides a literal extent never reaches outside, and one of extent 1 begins
         // inside: both need no comparison.
         const bool whole = tile == 1 || (extent.is_literal() && extent.value() % tile == 0);
-        if (!whole) real = real && at[axis] < b_.size(extent);
+        if (!whole) real = real && at[axis] < extent_of(axis);
       }
       body(access, inside, at, real);
     };
@@ -237,10 +248,30 @@ class ElementwiseExpander {
     return at;
   }
 
+  // An element of the access of the outputs that begins there.
+  Coordinates moved(const Coordinates& at, Term element) {
+    return is_of_each_ ? at : moved(at, threads_.along, element);
+  }
+
   ElementLowering element_at(const Coordinates& at, const std::vector<sema::NodeId>& given = {}) {
     ElementLowering element(declared_, given);
-    for (size_t axis = 0; axis < axes(); ++axis) element.bind(index(axis), at[axis]);
+    const auto& indices = program_.axes.front().indices;
+    for (size_t i = 0; i < at.size(); ++i) element.bind(is_of_each_ ? indices[i] : index(i), at[i]);
     return element;
+  }
+
+  // The coordinates of an axis' indices, of which the last runs fastest.
+  Coordinates digits_of(size_t axis, Term at) {
+    const auto& indices = program_.axes[axis].indices;
+    Coordinates digits(indices.size());
+    Term rest = at;
+    for (size_t i = indices.size(); i-- > 0;) {
+      const Term extent = b_.cast(declared_.extent(indices[i]), ElementType::s64);
+      const Term digit = b_.cast(i == 0 ? rest : rest % extent, ElementType::s32);
+      digits[i] = b_.let(declared_.index_name(indices[i]), digit);
+      if (i > 0) rest = b_.let(declared_.fresh("rest"), rest / extent);
+    }
+    return digits;
   }
 
   // Global -> registers.
@@ -321,8 +352,9 @@ class ElementwiseExpander {
                   b_.when(real, [&] {
                     for (const Input& input : inputs_)
                       if (input.way.is_staged()) get(input, inside);
-                    values(access, at);
-                    for (const tile::Copy* copy : stores_) store(*copy, access, at);
+                    const Coordinates here = is_of_each_ ? digits_of(0, at.front()) : at;
+                    values(access, here);
+                    for (const tile::Copy* copy : stores_) store(*copy, access, here);
                   });
                 });
   }
@@ -341,7 +373,7 @@ class ElementwiseExpander {
     std::vector<sema::NodeId> given;
     for (const Input& input : inputs_) given.push_back(input.load);
     each_element(threads_.vector, 1, [&](Term element) {
-      ElementLowering lowering = element_at(moved(at, threads_.along, element), given);
+      ElementLowering lowering = element_at(moved(at, element), given);
       for (const Input& input : inputs_) {
         lowering.know(input.load,
                       // The kernel's arithmetic may be in a wider type than the tensor's.
@@ -361,7 +393,7 @@ class ElementwiseExpander {
     declared_.from(to.where);
     const Input* same = taken_over(copy);
     each_element(threads_.vector, copy.vector, [&](Term element) {
-      ElementLowering lowering = element_at(moved(at, threads_.along, element));
+      ElementLowering lowering = element_at(moved(at, element));
       const Ref from = same ? held(*same, access, element) : Ref{buffer(copy.src), {element}};
       b_.copy(lowering.element(to.target, to.indices), from, copy.vector, copy.vector_mode, 0);
     });
@@ -371,6 +403,7 @@ class ElementwiseExpander {
   Builder& b_;
   const tile::Program& program_;
   const tile::Distribution& threads_;  // of the outputs
+  bool is_of_each_;                    // one thread an element, on an axis of all indices
   std::vector<BufferId> buffers_;      // by tile
   std::vector<const tile::Copy*> stores_;
   std::vector<Input> inputs_;
@@ -382,7 +415,7 @@ class ElementwiseExpander {
 
 }  // namespace
 
-void expand_copies(Declared& declared, const std::vector<const tile::Program*>& programs) {
+void expand_copies(Declared& declared, const std::vector<tile::Program>& programs) {
   // A thread has read all that it copies before it writes: it loses nothing where the compiler may
   // not take what it reads for constant.
   declared.from(declared.kernel.where);
@@ -391,29 +424,29 @@ void expand_copies(Declared& declared, const std::vector<const tile::Program*>& 
   expand_elementwise(declared, programs);
 }
 
-void expand_elementwise(Declared& declared, const std::vector<const tile::Program*>& programs) {
+void expand_elementwise(Declared& declared, const std::vector<tile::Program>& programs) {
   Builder& b = declared.b;
   std::vector<ElementwiseExpander> expanders;
-  int together = programs.front()->blocks_per_sm;
+  int together = programs.front().blocks_per_sm;
   Int blocks = 0;
   BarrierId barrier;                     // one for all programs
   std::optional<Synchronisation> first;  // whose role is that of all programs
-  for (const tile::Program* program : programs) {
-    expanders.emplace_back(declared, *program);
+  for (const tile::Program& program : programs) {
+    expanders.emplace_back(declared, program);
     if (!barrier) {
-      Synchronisation sync(declared, *program);
+      Synchronisation sync(declared, program);
       barrier = sync.declare_meeting();
       if (!first) first.emplace(std::move(sync));
     }
-    blocks += size(program->grid->layout());
-    together = std::min(together, program->blocks_per_sm);
+    blocks += size(program.grid->layout());
+    together = std::min(together, program.blocks_per_sm);
   }
   b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, first->threads(), together};
   // A program takes the blocks up to its count, the next one the rest: a chain of comparisons that
   // are the same for a whole block.
   const std::function<void(size_t, Term)> run = [&](size_t i, Term block) {
     if (i + 1 == programs.size()) return expanders[i].run(block, barrier);
-    const Term count = b.let(declared.name("blocks"), b.size(size(programs[i]->grid->layout())));
+    const Term count = b.let(declared.name("blocks"), b.size(size(programs[i].grid->layout())));
     b.when(
         block < count, [&] { expanders[i].run(block, barrier); },
         [&] { run(i + 1, b.let(declared.name("block"), block - count)); });

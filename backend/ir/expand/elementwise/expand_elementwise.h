@@ -15,11 +15,11 @@
 
 namespace lay::ir {
 
-// One launch: each of the programs has a range of blocks, as many threads as the others, and an
-// assignment of its own.
-void expand_elementwise(Declared& declared, const std::vector<const tile::Program*>& programs);
+// One launch: each of the programs has a range of blocks, as many threads as the others, and
+// assignments of its own.
+void expand_elementwise(Declared& declared, const std::vector<tile::Program>& programs);
 
 // The same of programs that copy, as a short launch that may overlap the one before.
-void expand_copies(Declared& declared, const std::vector<const tile::Program*>& programs);
+void expand_copies(Declared& declared, const std::vector<tile::Program>& programs);
 
 }  // namespace lay::ir

@@ -51,6 +51,9 @@ struct Elementwise {
   int blocks_per_sm = 1;
   std::vector<ElementwiseLoad> loads;
   std::vector<ElementwiseStore> stores;  // by assignment
+  // Where there are some, one axis walks these indices together, the last of them fastest, in place
+  // of an axis each: of a program that reads nothing ahead (each_element.h).
+  std::optional<std::vector<sema::IndexId>> joined = {};
 };
 
 Program bind_elementwise(const sema::KernelPtr& kernel, const Elementwise& how);
@@ -70,6 +73,11 @@ std::vector<const Copy*> stores_of(const Program& program);  // in the order of 
 
 // The program as form_elementwise made it.
 Program formed_of(const Program& bound);
+
+// The kernel of some of its assignments alone: with the same nodes and tensors, of which those that
+// it does not make are inputs.
+sema::KernelPtr with_assignments(const sema::Kernel& kernel,
+                                 std::vector<sema::Assignment> assignments);
 
 // Bytes of shared memory that the tile takes, whole 128 bytes: what the next tile begins at.
 std::int64_t staged_bytes(const AnyLayout& shared, ElementType element);

@@ -1,8 +1,10 @@
-#include "backend/tile/elementwise.h"
+#include "backend/tile/elementwise/elementwise.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
+#include "backend/tile/elementwise/each_element.h"
 #include "backend/tile/verify.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
@@ -48,6 +50,12 @@ class ElementwiseMaker {
   const sema::Kernel& kernel() const { return *made_.kernel; }
 
   void add_axes() {
+    if (how_.joined) {
+      Axis made{"element", *how_.joined, 1, is_bound_ ? how_.tile.front() : 0};
+      for (const IndexId index : made.indices) made.extent *= kernel().index(index).extent;
+      made_.axes.push_back(std::move(made));
+      return;
+    }
     const auto& indices = kernel().assignments.front().indices;
     for (std::size_t i = 0; i < indices.size(); ++i) {
       const sema::Index& index = kernel().index(indices[i]);
@@ -66,7 +74,9 @@ class ElementwiseMaker {
   std::vector<AxisId> axes_of(NodeId node) const {
     std::vector<AxisId> axes;
     for (const AxisId axis : all_axes())
-      if (free_[static_cast<std::size_t>(node)].contains(made_.axis(axis).indices.front()))
+      if (std::ranges::any_of(made_.axis(axis).indices, [&](IndexId index) {
+            return free_[static_cast<std::size_t>(node)].contains(index);
+          }))
         axes.push_back(axis);
     return axes;
   }
@@ -205,7 +215,21 @@ std::vector<const Copy*> stores_of(const Program& program) {
 Program formed_of(const Program& bound) {
   std::vector<NodeId> loads;
   for (const LoadWay& way : loads_of(bound)) loads.push_back(bound.tile(way.load->dst).value);
-  return form_elementwise(bound.kernel, loads);
+  if (!is_of_each_element(bound)) return form_elementwise(bound.kernel, loads);
+  Elementwise how;
+  how.joined = bound.axes.front().indices;
+  return ElementwiseMaker(bound.kernel, how, false).run();
+}
+
+sema::KernelPtr with_assignments(const sema::Kernel& kernel,
+                                 std::vector<sema::Assignment> assignments) {
+  sema::Kernel alone = kernel;
+  alone.assignments = std::move(assignments);
+  for (sema::TensorId id = 0; id < static_cast<sema::TensorId>(alone.tensors.size()); ++id)
+    if (std::ranges::none_of(alone.assignments,
+                             [&](const sema::Assignment& each) { return each.target == id; }))
+      alone.tensors[static_cast<std::size_t>(id)].access = sema::Access::input;
+  return std::make_shared<const sema::Kernel>(std::move(alone));
 }
 
 std::int64_t staged_bytes(const AnyLayout& shared, ElementType element) {
