@@ -108,34 +108,43 @@ static __device__ __forceinline__ unsigned char u4_at(const unsigned char* x, lo
 }
 )"},
     // Four at once, of bytes that lie side by side. A byte's 7 low bits behind the exponent of 2^7
-    // are 128 + bits in bf16, and its sign bit behind a negative one of it is -128 or -256: their
-    // sum is the number, exactly. PTX has no sum of bf16 before 9.0, but a product and a sum.
+    // are 128 + bits in bf16, and its sign bit there, the lowest of the exponent, makes -128 or
+    // -256 of a negative one of it: their sum is the number, exactly. PTX has no sum of bf16 before
+    // 9.0, but a product and a sum.
+    Helper{"bf16x2_from_s8x2",
+           R"(// Of the low byte of each half.
+static __device__ __forceinline__ unsigned bf16x2_from_s8x2(unsigned x) {
+  unsigned low, sign, y;  // (x & mask) | exponents, as one instruction
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(low) : "r"(x), "r"(0x007f007fu), "r"(0x43004300u));
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(sign) : "r"(x), "r"(0x00800080u), "r"(0xc300c300u));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(low), "r"(0x3f803f80u), "r"(sign));
+  return y;
+}
+)"},
     Helper{"bf16x4_from_s8x4",
            R"(static __device__ __forceinline__ uint2 bf16x4_from_s8x4(unsigned x) {
-  const unsigned low = x & 0x7f7f7f7fu, sign = x & 0x80808080u;
-  uint2 y;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"(__byte_perm(low, 0x43434343u, 0x4140)),
-      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4140)));
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"(__byte_perm(low, 0x43434343u, 0x4342)),
-      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4342)));
+  return make_uint2(bf16x2_from_s8x2(__byte_perm(x, x, 0x1100)),
+      bf16x2_from_s8x2(__byte_perm(x, x, 0x3322)));
+}
+)"},
+    // As s8, whose sign bit is the other one, and 128 more.
+    Helper{"bf16x2_from_u8x2",
+           R"(// Of the low byte of each half.
+static __device__ __forceinline__ unsigned bf16x2_from_u8x2(unsigned x) {
+  unsigned low, top, y;  // (x & mask) | exponents and (~x & mask) | exponents
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(low) : "r"(x), "r"(0x007f007fu), "r"(0x43004300u));
+  asm("lop3.b32 %0, %1, %2, %3, 0xae;" : "=r"(top) : "r"(x), "r"(0x00800080u), "r"(0xc300c300u));
+  asm("{ .reg .b32 part; fma.rn.bf16x2 part, %1, %2, %3; fma.rn.bf16x2 %0, part, %2, %4; }"
+      : "=r"(y) : "r"(low), "r"(0x3f803f80u), "r"(top), "r"(0x43004300u));
   return y;
 }
 )"},
-    // As u8, which is 128 more.
     Helper{"bf16x4_from_u8x4",
            R"(static __device__ __forceinline__ uint2 bf16x4_from_u8x4(unsigned x) {
-  const unsigned low = x & 0x7f7f7f7fu, top = ~x & 0x80808080u;
-  uint2 y;
-  asm("{ .reg .b32 part; fma.rn.bf16x2 part, %1, %2, %3; fma.rn.bf16x2 %0, part, %2, %4; }"
-      : "=r"(y.x) : "r"(__byte_perm(low, 0x43434343u, 0x4140)), "r"(0x3f803f80u),
-      "r"(__byte_perm(top, 0xc3c3c3c3u, 0x4140)), "r"(0x43004300u));
-  asm("{ .reg .b32 part; fma.rn.bf16x2 part, %1, %2, %3; fma.rn.bf16x2 %0, part, %2, %4; }"
-      : "=r"(y.y) : "r"(__byte_perm(low, 0x43434343u, 0x4342)), "r"(0x3f803f80u),
-      "r"(__byte_perm(top, 0xc3c3c3c3u, 0x4342)), "r"(0x43004300u));
-  return y;
+  return make_uint2(bf16x2_from_u8x2(__byte_perm(x, x, 0x1100)),
+      bf16x2_from_u8x2(__byte_perm(x, x, 0x3322)));
 }
 )"},
-    // A byte behind the exponent of 2^10 is 1024 + byte in f16.
     Helper{"f16x4_from_s8x4",
            R"(static __device__ __forceinline__ uint2 f16x4_from_s8x4(unsigned x) {
   const unsigned above = x ^ 0x80808080u;  // 128 more
@@ -159,73 +168,106 @@ static __device__ __forceinline__ unsigned char u4_at(const unsigned char* x, lo
 )"},
     // Four bits behind the exponent of 2^7, or of 2^10 in f16, are 128 or 1024 more than they are,
     // and those of an s4 with the sign turned over 8 more again: a sum takes that away, exactly.
-    // The argument of four has 16 bits.
+    // Neighbours share a byte: its copies in both halves of a word, the upper one of the word that
+    // is shifted by four, have them as their low bits.
+    Helper{"bf16x2_from_s4x2",
+           R"(// Of the low four bits of each half.
+static __device__ __forceinline__ unsigned bf16x2_from_s4x2(unsigned x) {
+  unsigned y;  // (x & 0x000f000f) ^ 0x43084308, as one instruction
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(y) : "r"(x), "r"(0x000f000fu), "r"(0x43084308u));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(y), "r"(0x3f803f80u), "r"(0xc308c308u));
+  return y;
+}
+)"},
     Helper{"bf16x4_from_s4x4",
            R"(static __device__ __forceinline__ uint2 bf16x4_from_s4x4(unsigned x) {
-  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
-  uint2 y;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x43084308u),
-      "r"(0x3f803f80u), "r"(0xc308c308u));
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x43084308u),
-      "r"(0x3f803f80u), "r"(0xc308c308u));
-  return y;
+  const unsigned odd = x >> 4;
+  return make_uint2(bf16x2_from_s4x2(__byte_perm(x, odd, 0x4400)),
+      bf16x2_from_s4x2(__byte_perm(x, odd, 0x5511)));
 }
 )"},
     Helper{"bf16x8_from_s4x8",
            R"(static __device__ __forceinline__ uint4 bf16x8_from_s4x8(unsigned x) {
-  const uint2 low = bf16x4_from_s4x4(x & 0xffffu), high = bf16x4_from_s4x4(x >> 16);
-  return make_uint4(low.x, low.y, high.x, high.y);
+  const unsigned odd = x >> 4;
+  return make_uint4(bf16x2_from_s4x2(__byte_perm(x, odd, 0x4400)),
+      bf16x2_from_s4x2(__byte_perm(x, odd, 0x5511)),
+      bf16x2_from_s4x2(__byte_perm(x, odd, 0x6622)),
+      bf16x2_from_s4x2(__byte_perm(x, odd, 0x7733)));
+}
+)"},
+    Helper{"bf16x2_from_u4x2",
+           R"(// Of the low four bits of each half.
+static __device__ __forceinline__ unsigned bf16x2_from_u4x2(unsigned x) {
+  unsigned y;  // (x & 0x000f000f) ^ 0x43004300, as one instruction
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(y) : "r"(x), "r"(0x000f000fu), "r"(0x43004300u));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(y), "r"(0x3f803f80u), "r"(0xc300c300u));
+  return y;
 }
 )"},
     Helper{"bf16x4_from_u4x4",
            R"(static __device__ __forceinline__ uint2 bf16x4_from_u4x4(unsigned x) {
-  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
-  uint2 y;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x43004300u),
-      "r"(0x3f803f80u), "r"(0xc300c300u));
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x43004300u),
-      "r"(0x3f803f80u), "r"(0xc300c300u));
-  return y;
+  const unsigned odd = x >> 4;
+  return make_uint2(bf16x2_from_u4x2(__byte_perm(x, odd, 0x4400)),
+      bf16x2_from_u4x2(__byte_perm(x, odd, 0x5511)));
 }
 )"},
     Helper{"bf16x8_from_u4x8",
            R"(static __device__ __forceinline__ uint4 bf16x8_from_u4x8(unsigned x) {
-  const uint2 low = bf16x4_from_u4x4(x & 0xffffu), high = bf16x4_from_u4x4(x >> 16);
-  return make_uint4(low.x, low.y, high.x, high.y);
+  const unsigned odd = x >> 4;
+  return make_uint4(bf16x2_from_u4x2(__byte_perm(x, odd, 0x4400)),
+      bf16x2_from_u4x2(__byte_perm(x, odd, 0x5511)),
+      bf16x2_from_u4x2(__byte_perm(x, odd, 0x6622)),
+      bf16x2_from_u4x2(__byte_perm(x, odd, 0x7733)));
+}
+)"},
+    Helper{"f16x2_from_s4x2",
+           R"(// Of the low four bits of each half.
+static __device__ __forceinline__ unsigned f16x2_from_s4x2(unsigned x) {
+  unsigned y;  // (x & 0x000f000f) ^ 0x64086408, as one instruction
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(y) : "r"(x), "r"(0x000f000fu), "r"(0x64086408u));
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(y), "r"(0x64086408u));
+  return y;
 }
 )"},
     Helper{"f16x4_from_s4x4",
            R"(static __device__ __forceinline__ uint2 f16x4_from_s4x4(unsigned x) {
-  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
-  uint2 y;
-  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x64086408u),
-      "r"(0x64086408u));
-  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x64086408u),
-      "r"(0x64086408u));
-  return y;
+  const unsigned odd = x >> 4;
+  return make_uint2(f16x2_from_s4x2(__byte_perm(x, odd, 0x4400)),
+      f16x2_from_s4x2(__byte_perm(x, odd, 0x5511)));
 }
 )"},
     Helper{"f16x8_from_s4x8",
            R"(static __device__ __forceinline__ uint4 f16x8_from_s4x8(unsigned x) {
-  const uint2 low = f16x4_from_s4x4(x & 0xffffu), high = f16x4_from_s4x4(x >> 16);
-  return make_uint4(low.x, low.y, high.x, high.y);
+  const unsigned odd = x >> 4;
+  return make_uint4(f16x2_from_s4x2(__byte_perm(x, odd, 0x4400)),
+      f16x2_from_s4x2(__byte_perm(x, odd, 0x5511)),
+      f16x2_from_s4x2(__byte_perm(x, odd, 0x6622)),
+      f16x2_from_s4x2(__byte_perm(x, odd, 0x7733)));
+}
+)"},
+    Helper{"f16x2_from_u4x2",
+           R"(// Of the low four bits of each half.
+static __device__ __forceinline__ unsigned f16x2_from_u4x2(unsigned x) {
+  unsigned y;  // (x & 0x000f000f) ^ 0x64006400, as one instruction
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(y) : "r"(x), "r"(0x000f000fu), "r"(0x64006400u));
+  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(y), "r"(0x64006400u));
+  return y;
 }
 )"},
     Helper{"f16x4_from_u4x4",
            R"(static __device__ __forceinline__ uint2 f16x4_from_u4x4(unsigned x) {
-  const unsigned pairs = x | x << 12;  // 0 and 1 16 bits apart, 2 and 3 as well, 8 bits further up
-  uint2 y;
-  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.x) : "r"((pairs & 0x000f000fu) ^ 0x64006400u),
-      "r"(0x64006400u));
-  asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y.y) : "r"((pairs >> 8 & 0x000f000fu) ^ 0x64006400u),
-      "r"(0x64006400u));
-  return y;
+  const unsigned odd = x >> 4;
+  return make_uint2(f16x2_from_u4x2(__byte_perm(x, odd, 0x4400)),
+      f16x2_from_u4x2(__byte_perm(x, odd, 0x5511)));
 }
 )"},
     Helper{"f16x8_from_u4x8",
            R"(static __device__ __forceinline__ uint4 f16x8_from_u4x8(unsigned x) {
-  const uint2 low = f16x4_from_u4x4(x & 0xffffu), high = f16x4_from_u4x4(x >> 16);
-  return make_uint4(low.x, low.y, high.x, high.y);
+  const unsigned odd = x >> 4;
+  return make_uint4(f16x2_from_u4x2(__byte_perm(x, odd, 0x4400)),
+      f16x2_from_u4x2(__byte_perm(x, odd, 0x5511)),
+      f16x2_from_u4x2(__byte_perm(x, odd, 0x6622)),
+      f16x2_from_u4x2(__byte_perm(x, odd, 0x7733)));
 }
 )"},
     Helper{"s8_from_f32", R"(static __device__ __forceinline__ signed char s8_from_f32(float x) {

@@ -15,14 +15,21 @@ struct Packed {
   ElementType from, to;
   int at_once;  // elements
   std::string_view helper;
+  std::string_view of_pairs = {};  // that it is made of
 };
 constexpr std::array packed{
-    Packed{s8, bf16, 4, "bf16x4_from_s8x4"}, Packed{u8, bf16, 4, "bf16x4_from_u8x4"},
-    Packed{s8, f16, 4, "f16x4_from_s8x4"},   Packed{u8, f16, 4, "f16x4_from_u8x4"},
-    Packed{s4, bf16, 8, "bf16x8_from_s4x8"}, Packed{s4, bf16, 4, "bf16x4_from_s4x4"},
-    Packed{u4, bf16, 8, "bf16x8_from_u4x8"}, Packed{u4, bf16, 4, "bf16x4_from_u4x4"},
-    Packed{s4, f16, 8, "f16x8_from_s4x8"},   Packed{s4, f16, 4, "f16x4_from_s4x4"},
-    Packed{u4, f16, 8, "f16x8_from_u4x8"},   Packed{u4, f16, 4, "f16x4_from_u4x4"},
+    Packed{s8, bf16, 4, "bf16x4_from_s8x4", "bf16x2_from_s8x2"},
+    Packed{u8, bf16, 4, "bf16x4_from_u8x4", "bf16x2_from_u8x2"},
+    Packed{s8, f16, 4, "f16x4_from_s8x4"},
+    Packed{u8, f16, 4, "f16x4_from_u8x4"},
+    Packed{s4, bf16, 8, "bf16x8_from_s4x8", "bf16x2_from_s4x2"},
+    Packed{s4, bf16, 4, "bf16x4_from_s4x4", "bf16x2_from_s4x2"},
+    Packed{u4, bf16, 8, "bf16x8_from_u4x8", "bf16x2_from_u4x2"},
+    Packed{u4, bf16, 4, "bf16x4_from_u4x4", "bf16x2_from_u4x2"},
+    Packed{s4, f16, 8, "f16x8_from_s4x8", "f16x2_from_s4x2"},
+    Packed{s4, f16, 4, "f16x4_from_s4x4", "f16x2_from_s4x2"},
+    Packed{u4, f16, 8, "f16x8_from_u4x8", "f16x2_from_u4x2"},
+    Packed{u4, f16, 4, "f16x4_from_u4x4", "f16x2_from_u4x2"},
 };
 
 // The element that casts begin with, where none of them loses a bit of an integer of 8 bits; null
@@ -56,8 +63,10 @@ bool Emitter::convert_run(const ir::For& loop, int line) {
   const ElementType from = buffer(read->from.buffer).element,
                     to = buffer(assign->to.buffer).element;
   return std::any_of(packed.begin(), packed.end(), [&](const Packed& each) {
-    return each.from == from && each.to == to &&
-           convert_run(loop, *read, *assign, each.helper, each.at_once, line);
+    const bool converts = each.from == from && each.to == to &&
+                          convert_run(loop, *read, *assign, each.helper, each.at_once, line);
+    if (converts && !each.of_pairs.empty()) helpers_.names.insert(each.of_pairs);
+    return converts;
   });
 }
 
@@ -92,11 +101,6 @@ bool Emitter::convert_run(const ir::For& loop, const ir::Read& read, const ir::A
     return false;
   }
   helpers_.names.insert(helper);
-  // The conversions of eight are made of those of four.
-  for (const Packed& each : packed)
-    if (each.from == buffer(read.from.buffer).element &&
-        each.to == buffer(assign.to.buffer).element && each.at_once < at_once)
-      helpers_.names.insert(each.helper);
   const auto vector = [&](const ir::Ref& ref) {
     const ElementType type = buffer(ref.buffer).element;
     return *vector_type(type, at_once * bits(type) / 8);

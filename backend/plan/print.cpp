@@ -170,13 +170,22 @@ void fragment_line(const Fragment& fragment, const std::string& outer, const std
 
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(entry("smem " + name, to_string(operand.shared)));
+  lines.push_back(operand.registers > 0
+                      ? entry("registers " + name, std::to_string(operand.registers))
+                      : entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " +
                   elements(operand.vector) + " at once along " + (operand.along_k ? k : outer) +
                   (operand.async ? ", by " + operand.async->name : "") +
                   (operand.converted ? ", converted in registers" : "") + "; (thread,value) -> (" +
                   outer + "," + k + "): " + operand.threads.to_string());
+  if (operand.registers > 0) {
+    const KOrder order = *gemm.order_of_k();
+    lines.push_back("  // steps take the " + k + " of a block of " + std::to_string(order.block()) +
+                    " as its lanes hold them, step -> first " + k + ": " +
+                    steps_of(order, gemm.steps()).to_string());
+    return;
+  }
   fragment_line(operand.fragment, outer, k, lines);
 }
 
@@ -270,10 +279,11 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
         // A third number means split K: without it two are the usual form.
         entry("cluster", gemm.split ? tuple_text(gemm.cluster)
                                     : tuple_text(std::array{gemm.cluster[0], gemm.cluster[1]})));
-    // Entries whose value is the default are not printed.
-    if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
-    if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
   }
+  // Entries whose value is the default are not printed.
+  if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
+  if constexpr (hopper)
+    if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
   if (!gemm.copies.empty()) lines.push_back(entry("copies", copies_text(gemm.copies)));
   if (gemm.promotion_interval)
     lines.push_back(entry("promotion_interval", std::to_string(gemm.promotion_interval)));

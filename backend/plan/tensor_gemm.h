@@ -25,6 +25,9 @@ struct TensorGemm {
   sema::IndexId m = -1, n = -1, k = -1;
   std::vector<sema::IndexId> batch;  // further output indices: further coordinates of a tile
   sema::Atom mma;
+  // The atom's first operand is the product's second factor, and its rows are the output's columns:
+  // m and all of the rows here are the atom's.
+  bool swap_ab = false;
   std::array<int, 3> tile{};
   std::array<int, 4>
       groups{};  // that execute the atom, over tile M, N, K and over successive tiles

@@ -143,6 +143,9 @@ struct Tile {
   // The instruction that copies its elements there: from global to shared memory asynchronously, or
   // from shared memory to the registers of a warp. None: each thread loads and stores its own.
   std::optional<sema::CopyInstruction> filled_by = {};
+  // Of an operand in registers with threads of its own, once bound: tiles that are there or on
+  // their way at once, as of a SharedTile. 0: it is loaded where it is stored or multiplied.
+  int stages = 0;
 
   friend bool operator==(const Tile&, const Tile&) = default;
 };

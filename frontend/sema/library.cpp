@@ -106,8 +106,12 @@ std::optional<Policy> policy_of(const Record& row) {
     }
   }
   if (policy.when.is_never() && policy.copies.is_never()) return std::nullopt;
-  for (const auto& [field, value] : entries)
-    policy.entries.push_back(schedule_entry(field, "", value, {}));
+  // `registers_b` is what a schedule says as `registers B`.
+  for (const auto& [field, value] : entries) {
+    const bool of_a = field.ends_with("_a"), of_operand = of_a || field.ends_with("_b");
+    policy.entries.push_back(schedule_entry(of_operand ? field.substr(0, field.size() - 2) : field,
+                                            of_operand ? (of_a ? "A" : "B") : "", value, {}));
+  }
   return policy;
 }
 

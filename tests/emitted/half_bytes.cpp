@@ -26,7 +26,7 @@ lay::sema::KernelPtr kernel_called(const std::string& name) {
 TEST_CASE("a product of weights of 4 bits with scales as CUDA is the golden text") {
   const auto plan = lay::plan::make_plan(kernel_called("groups"), *lay::find_target("a100"));
   const auto few = std::find_if(plan.variants.begin(), plan.variants.end(),
-                                [](const auto& each) { return each.name == "sm80_few_rows"; });
+                                [](const auto& each) { return each.name == "sm80_few_rows_8"; });
   REQUIRE(few != plan.variants.end());
   check_golden(emitted(lay::ir::lower(plan, *few), "sm_80").text,
                source("tests/emitted/half_bytes.cu"));

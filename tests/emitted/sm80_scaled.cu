@@ -36,14 +36,18 @@ static __device__ __forceinline__ float f32_from_bf16(unsigned short x) {
   return __uint_as_float((unsigned)x << 16);
 }
 
-static __device__ __forceinline__ uint2 bf16x4_from_s8x4(unsigned x) {
-  const unsigned low = x & 0x7f7f7f7fu, sign = x & 0x80808080u;
-  uint2 y;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.x) : "r"(__byte_perm(low, 0x43434343u, 0x4140)),
-      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4140)));
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y.y) : "r"(__byte_perm(low, 0x43434343u, 0x4342)),
-      "r"(0x3f803f80u), "r"(__byte_perm(sign, 0xc3c3c3c3u, 0x4342)));
+// Of the low byte of each half.
+static __device__ __forceinline__ unsigned bf16x2_from_s8x2(unsigned x) {
+  unsigned low, sign, y;  // (x & mask) | exponents, as one instruction
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(low) : "r"(x), "r"(0x007f007fu), "r"(0x43004300u));
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(sign) : "r"(x), "r"(0x00800080u), "r"(0xc300c300u));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(low), "r"(0x3f803f80u), "r"(sign));
   return y;
+}
+
+static __device__ __forceinline__ uint2 bf16x4_from_s8x4(unsigned x) {
+  return make_uint2(bf16x2_from_s8x2(__byte_perm(x, x, 0x1100)),
+      bf16x2_from_s8x2(__byte_perm(x, x, 0x3322)));
 }
 
 // sm80.cp_async(bytes = 16); only `bytes` of them are read, the rest is zero.

@@ -215,8 +215,8 @@ TEST_CASE("scales: operands of two widths, and GPUs before Hopper, take them by 
     }
     return made;
   };
-  const Names by_mma{"sm80_few_rows_long", "sm80_few_rows", "sm80_some_rows", "sm80_skinny",
-                     "sm80_wide",          "sm80_small",    "sm80_wide_any",  "sm80_small_any"};
+  const Names by_mma{"sm80_few_rows_8", "sm80_few_rows_16", "sm80_some_rows", "sm80_skinny",
+                     "sm80_wide",       "sm80_small",       "sm80_wide_any",  "sm80_small_any"};
   // On Hopper those of wgmma stand before them, with accesses of vectors and of elements.
   Names on_hopper;
   for (const char* accesses : {"", "_any"})
@@ -240,7 +240,7 @@ TEST_CASE("scales: operands of two widths, and GPUs before Hopper, take them by 
   // behind them other launches compute the scaled operand.
   const auto of_size = variants("s8", "G", "h200");
   const auto few = std::find_if(of_size.begin(), of_size.end(), [](const plan::Variant& each) {
-    return each.name == "sm80_few_rows";
+    return each.name == "sm80_few_rows_8";
   });
   REQUIRE(few != of_size.end());
   CHECK(std::any_of(few->when.begin(), few->when.end(),

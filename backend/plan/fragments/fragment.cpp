@@ -78,7 +78,7 @@ void read_together(Fragment& fragment, int element_bits) {
 }
 
 Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::array<int, 2> tile,
-                     std::array<int, 2> atom, int element_bits) {
+                     int outer_of_atom, std::span<const int> steps, int element_bits) {
   const bool by_rows = fragment.copy.has_value();
   const int together_read = by_rows ? fragment.row : fragment.together;
   WorstAccess worst(shared, tile[0], element_bits, std::max(1, together_read * element_bits / 8));
@@ -93,10 +93,10 @@ Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::arr
     warp_outer = values(along(fragment.warps, 0));
     warp_k = values(along(fragment.warps, 1));
   }
-  // Atoms lie side by side: what differs between them is where their part of the tile begins.
+  // What differs between atoms is where their part of the tile begins.
   std::array<std::array<std::int64_t, 2>, lanes> at{};
-  for (int first = 0; first < tile[0]; first += atom[0]) {
-    for (int first_k = 0; first_k < tile[1]; first_k += atom[1]) {
+  for (int first = 0; first < tile[0]; first += outer_of_atom) {
+    for (const int first_k : steps) {
       for (std::size_t warp = 0; warp < warp_outer.size(); ++warp) {
         for (std::size_t value = 0; value < outer.size(); value += step) {
           for (std::size_t lane = 0; lane < together; ++lane) {
@@ -109,6 +109,12 @@ Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::arr
     }
   }
   return worst.worst();
+}
+
+std::vector<int> steps_side_by_side(int tile, int atom) {
+  std::vector<int> steps;
+  for (int first = 0; first < tile; first += atom) steps.push_back(first);
+  return steps;
 }
 
 }  // namespace lay::plan

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "backend/plan/fragments/worst_access.h"
 #include "frontend/algebra/layouts/layout.h"
@@ -39,7 +40,11 @@ Fragment fragment_from(const Layout& operand, std::array<int, 2> shape, bool alo
 void read_together(Fragment& fragment, int element_bits);
 
 // The worst read of a warp where a tile of that extent along (outer, k) lies as `shared` says.
+// Atoms have `outer` of the outer index each, and begin at these elements of k.
 Wavefront worst_read(const Fragment& fragment, const AnyLayout& shared, std::array<int, 2> tile,
-                     std::array<int, 2> atom, int element_bits);
+                     int outer, std::span<const int> steps, int element_bits);
+
+// Where atoms that lie side by side along k begin.
+std::vector<int> steps_side_by_side(int tile, int atom);
 
 }  // namespace lay::plan

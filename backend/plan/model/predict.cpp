@@ -234,12 +234,11 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
 
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target) {
   Prediction result;
-  // Read off compiled kernels, not derived.
-  constexpr int of_addresses = 40;  // and conditions, which those of scales contain
-  result.registers = least_registers(gemm) + (gemm.scales.empty() ? of_addresses : 0);
+  result.registers = likely_registers(gemm, kernel);
   result.shared_bytes = shared_bytes(gemm, kernel);
   for (const bool is_a : {true, false}) {
     const Sm80Operand& operand = is_a ? gemm.a : gemm.b;
+    if (operand.registers > 0) continue;
     const std::string name = is_a ? "A" : "B";
     const int element = bits(kernel.loaded(operand.load).element);
     const Wavefront write = worst_write(operand, gemm, element),
@@ -266,9 +265,10 @@ Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Targe
       result.conflicts.push_back(worst_matrix(operand, gemm, kernel, is_a ? "A" : "B"));
       continue;
     }
-    const Wavefront read = worst_read(
-        *operand.fragment, operand.shared, {gemm.tile[0], gemm.tile[2]},
-        {gemm.mma.shape[0], gemm.mma.shape[2]}, bits(kernel.loaded(operand.load).element));
+    const Wavefront read =
+        worst_read(*operand.fragment, operand.shared, {gemm.tile[0], gemm.tile[2]},
+                   gemm.mma.shape[0], steps_side_by_side(gemm.tile[2], gemm.mma.shape[2]),
+                   bits(kernel.loaded(operand.load).element));
     result.conflicts.push_back({"read A", read.taken, read.least});
   }
   if (gemm.store) {

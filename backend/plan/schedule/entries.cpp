@@ -83,6 +83,12 @@ constexpr EntryRow rows[] = {
      "the layout of an input's tile in shared memory: coordinate in the tile -> offset in elements",
      "an injective layout, swizzled or not, of the tile",
      "smem X = Sw<3,2,6> o 0 o (32,64):(64,1)"},
+    {"registers", "sm80",
+     "an operand that goes from global memory to registers, as the instruction multiplies it, with "
+     "no tile in shared memory: the K tiles that registers hold at once",
+     "2 to 16, for one operand, with one warp along the other one and an instruction whose lanes "
+     "hold neighbours along K, as `sm80.mma_pair`; without it, through shared memory",
+     "registers B = 2"},
     {"threads", "permute", "the threads of a block", "a multiple of 32, at most 1024",
      "threads = 128"},
     {"threads", "reduction",
@@ -118,7 +124,7 @@ constexpr EntryRow rows[] = {
      "their sums over DSMEM",
      "two or three integers, together at most 8; (1,1) on sm80, whose blocks form no clusters",
      "cluster = (1,1)"},
-    {"swap_ab", "sm90",
+    {"swap_ab", "sm80 sm90",
      "whether A and B change places, so that the rows of the instruction are the columns of the "
      "output; `tile` and `smem` describe the swapped product",
      "0 or 1", "swap_ab = 1"},

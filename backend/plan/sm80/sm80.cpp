@@ -55,6 +55,9 @@ class Shaper {
  private:
   bool choose_tile();
   bool choose_operand(Sm80Operand& operand, int axis);
+  bool choose_way(Sm80Operand& operand, int axis);
+  bool choose_registers(Sm80Operand& operand, int axis, int stages);
+  bool choose_operands();
   int shared_vector(const Sm80Operand& operand, const std::array<int, 2>& tile, int widest) const;
   bool choose_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked);
   bool choose_order();
@@ -101,7 +104,8 @@ int Shaper::shared_vector(const Sm80Operand& operand, const std::array<int, 2>& 
   return widest;
 }
 
-bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
+// Which of the operand's elements lie side by side.
+bool Shaper::choose_way(Sm80Operand& operand, int axis) {
   const sema::NodeId load = axis == 0 ? at_.form.a : at_.form.b;
   operand.load = load;
   operand.value = axis == 0 ? at_.form.a_value : at_.form.b_value;
@@ -118,9 +122,82 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
       operand.vector_mode = static_cast<int>(i);
     }
   }
+  // Shared memory and registers have elements as they are stored: the atom's layout says which of
+  // them a lane reads, whatever type it multiplies them in.
+  const ElementType multiplied = axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
+  operand.converted = tensor.element != multiplied ||
+                      !is_as_stored(at_.kernel, at_.form, operand.value, operand.load);
+  return run == gemm_.k || run == operand.outer;
+}
+
+// The widest runs of neighbours along k, of 16 bytes at most, whose blocks divide what a slice has
+// of a K tile and the intervals of its sums.
+bool Shaper::choose_registers(Sm80Operand& operand, int axis, int stages) {
+  const auto side = static_cast<std::size_t>(axis);
+  const std::string entry = axis == 0 ? "registers A" : "registers B";
+  if (axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b)
+    return at_.wrong("schedule-entry", axis == 0 ? "smem A" : "smem B",
+                     "an operand that goes to registers has no layout in shared memory",
+                     {{"help", "leave `smem` or `registers` out"}});
+  const bool runs = choose_way(operand, axis);
+  const sema::Tensor& tensor = at_.kernel.loaded(operand.load);
+  const int unit = tile::unit_mode(at_.facts, tensor.layout);
+  if (!runs || !operand.along_k || at_.width == Width::elements) {
+    if (at_.width == Width::elements && !at_.schedule.accesses) return false;
+    return at_.wrong("unsupported", entry,
+                     tensor.name + " goes to registers in vectors along the sum only",
+                     {{"help",
+                       "a tensor that is contiguous along the index of the sum, and "
+                       "`accesses = \"vectors\"`"}});
+  }
+  if (gemm_.groups[1 - side] != 1)
+    return at_.wrong("schedule-cover", "groups",
+                     std::to_string(gemm_.groups[1 - side]) + " groups multiply the same of " +
+                         tensor.name + ", which each has in registers of its own",
+                     {{"works", "groups of 1 along the other operand"}});
+  const std::array<int, 2> shape{gemm_.mma.shape[side], gemm_.mma.shape[2]};
+  const Layout& held = axis == 0 ? gemm_.mma.a : gemm_.mma.b;
+  const auto narrowest = k_order(held, shape, gemm_.mma.shape[2]);
+  if (!narrowest)
+    return at_.wrong("unsupported", "mma",
+                     "lanes of " + gemm_.mma.name + " hold no neighbours along k of " +
+                         tensor.name + " alone, and so load none to registers",
+                     {{"works", "mma = sm80.mma_pair(ab = bf16, acc = f32)"}});
+  const auto divides = [&](int run) {
+    const int block = run * narrowest->lanes;
+    return gemm_.part_of_k() % block == 0 && gemm_.promotion_interval % block == 0;
+  };
+  const int least = narrowest->together;
+  for (int run = 8 * widest_access / bits(tensor.element); run >= least; run /= 2) {
+    if (run % least != 0 || !divides(run)) continue;
+    const Conditions needed{
+        tile::vector_conditions(at_.facts, tensor.layout, unit, run),
+        {{at_.kernel.load(operand.load).tensor, run * bits(tensor.element) / 8}}};
+    if (is_never(needed)) continue;
+    add(at_.conditions, needed);
+    operand.vector = run;
+    operand.registers = stages;
+    operand.threads =
+        loaded_by_lanes(held, shape, *k_order(held, shape, run), {gemm_.tile[side], gemm_.tile[2]},
+                        gemm_.groups[side], gemm_.groups[2]);
+    operand.fragment = fragment_in_order(gemm_, operand, axis, bits(tensor.element), {});
+    return true;
+  }
+  // A run of a step divides both, so that only memory has none.
+  return at_.wrong("unsupported", entry,
+                   tensor.name + " goes to registers in vectors of " + std::to_string(least) +
+                       " elements at least, and its rows do not begin with whole ones",
+                   {{"works", "strides that are multiples of " + std::to_string(least)}});
+}
+
+bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
+  const bool runs = choose_way(operand, axis);
+  const sema::Tensor& tensor = at_.kernel.loaded(operand.load);
+  const auto& what = at_.kernel.load(operand.load);
+  const int unit = tile::unit_mode(at_.facts, tensor.layout);
   operand.vector = 1;
   const std::array<int, 2> tile{gemm_.tile[static_cast<std::size_t>(axis)], gemm_.tile[2]};
-  if (at_.width == Width::vectors && (run == gemm_.k || run == operand.outer)) {
+  if (at_.width == Width::vectors && runs) {
     const int widest = std::max(1, widest_access_bits(gemm_.copies) / bits(tensor.element)),
               vector = is_half_byte(tensor.element) ? shared_vector(operand, tile, widest) : widest;
     const Conditions needed{tile::vector_conditions(at_.facts, tensor.layout, unit, vector),
@@ -153,25 +230,15 @@ bool Shaper::choose_operand(Sm80Operand& operand, int axis) {
                      {{"works", "tile extents and groups that are powers of two"}});
   }
   operand.threads = *threads;
-  const auto& atom = axis == 0 ? gemm_.mma.a : gemm_.mma.b;
   using enum sema::CopySpace;
   const auto by = [&](std::span<const sema::CopyInstruction> copies) {
-    return fragment_from(atom,
-                         {gemm_.mma.shape[static_cast<std::size_t>(axis)], gemm_.mma.shape[2]},
-                         operand.along_k, bits(tensor.element), copies);
+    return fragment_in_order(gemm_, operand, axis, bits(tensor.element), copies);
   };
   // A copy of the schedule that gives lanes other values is passed over: ldmatrix(2) reads a B of
   // m16n8k16, and an A takes four matrices.
   operand.fragment = by(warp_copies(gemm_.copies, shared, registers));
   if (!operand.fragment.copy)
     operand.fragment = by(sema::library_copies(shared, registers, at_.target.capability));
-  // Shared memory has elements as they are stored: the atom's layout says which of them a lane
-  // reads, whatever type it multiplies them in.
-  const ElementType multiplied = axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
-  operand.converted = tensor.element != multiplied ||
-                      !is_as_stored(at_.kernel, at_.form, operand.value, operand.load);
-  // An element that is the atom's already may still be converted: bf16(f16(X)) rounds on the way.
-  read_together(operand.fragment, bits(tensor.element));
   return choose_shared(operand, axis, axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b);
 }
 
@@ -209,6 +276,18 @@ bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<A
   return true;
 }
 
+// What goes to registers gives the order of k that the other operand is read in.
+bool Shaper::choose_operands() {
+  const auto &a = at_.schedule.registers_a, &b = at_.schedule.registers_b;
+  if (a && b)
+    return at_.wrong("unsupported", "registers B",
+                     "both operands go from global memory to registers",
+                     {{"help", "leave one of them to shared memory, from which warps share it"}});
+  if (a) return choose_registers(gemm_.a, 0, *a) && choose_operand(gemm_.b, 1);
+  if (b) return choose_registers(gemm_.b, 1, *b) && choose_operand(gemm_.a, 0);
+  return choose_operand(gemm_.a, 0) && choose_operand(gemm_.b, 1);
+}
+
 bool Shaper::choose_order() {
   const auto order = taken_order(at_.kernel, tiling_of(gemm_), at_.schedule.order, usual_rows,
                                  at_.schedule.at("rasterization"), at_.problems);
@@ -227,7 +306,7 @@ bool Shaper::choose_room() {
   }
   const int most = std::min(at_.target.thread_registers, at_.target.sm_registers / gemm_.threads());
   // Fewer threads than 65536 / 255 leave each at most 255; more leave 65536 / threads.
-  if (const int least = least_registers(gemm_); least > most) {
+  if (const int least = least_registers(gemm_, at_.kernel); least > most) {
     return at_.wrong("schedule-registers", "tile",
                      "the tile takes at least " + std::to_string(least) +
                          " registers a thread, which has " + std::to_string(most),
@@ -243,11 +322,12 @@ std::optional<Sm80Gemm> Shaper::run() {
                             return atom.kind == "warp" && !atom.a_shared && !atom.b_shared;
                           }};
   gemm_.copies = at_.schedule.copies;
+  gemm_.swap_ab = at_.schedule.swap_ab;
   // Each step uses what those before it chose: the tile needs the atom, the copies need the
   // threads.
   if (!choose_atom(at_, gemm_, demand) || !choose_tile() ||
       !choose_promotion(at_, gemm_, WayThroughK::ahead) || !choose_accumulators(at_, gemm_) ||
-      !choose_scales(at_, gemm_) || !choose_operand(gemm_.a, 0) || !choose_operand(gemm_.b, 1)) {
+      !choose_scales(at_, gemm_) || !choose_operands()) {
     return std::nullopt;
   }
   choose_vectors(at_, gemm_);
@@ -272,6 +352,7 @@ std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping) {
 
 int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   const auto bytes = [&](const Sm80Operand& operand) {
+    if (operand.registers > 0) return 0;
     // Padding counts: the last element's offset and one.
     const auto offsets = values(operand.shared);
     return static_cast<int>(*std::max_element(offsets.begin(), offsets.end()) + 1) *
@@ -283,7 +364,7 @@ int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   return gemm.stages * (bytes(gemm.a) + bytes(gemm.b)) + handed;
 }
 
-int least_registers(const Sm80Gemm& gemm) {
+int least_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   const auto repeats = gemm.repeats();
   // Registers of 32 bits: m16n8k16 of bf16 has 8 values of A in 4 registers, 4 of B in 2, 4
   // accumulators.
@@ -301,8 +382,28 @@ int least_registers(const Sm80Gemm& gemm) {
   // anew.
   constexpr int of_scale = 3, of_others = 52;
   const int scales = gemm.scales.empty() ? 0 : of_others + of_scale * gemm.scale_registers();
-  // Fragments are there twice: one step is multiplied while the next is read.
-  return sums + totals + scales + 2 * (a + b);
+  // Fragments are there twice: one step is multiplied while the next is read. An operand in
+  // registers is there as it is stored, and its fragments once.
+  const auto fragments = [&](const Sm80Operand& operand, int own) {
+    const int ahead = gemm.tile[operand.outer == gemm.m ? 0 : 1] * gemm.tile[2] / gemm.threads() *
+                      bits(kernel.loaded(operand.load).element) / 32;
+    return operand.registers > 0 ? own + operand.registers * ahead : 2 * own;
+  };
+  return sums + totals + scales + fragments(gemm.a, a) + fragments(gemm.b, b);
+}
+
+int likely_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
+  // Read off compiled kernels, not derived.
+  constexpr int of_addresses = 40;  // and conditions, which those of scales contain
+  return least_registers(gemm, kernel) + (gemm.scales.empty() ? of_addresses : 0);
+}
+
+int blocks_of_sm(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
+  // Of 128 registers each; kernels of which 130 are likely still spill none of them.
+  constexpr int threads = 512, most = 130;
+  const bool in_registers = gemm.a.registers > 0 || gemm.b.registers > 0;
+  if (!in_registers || likely_registers(gemm, kernel) > most) return 1;
+  return std::max(1, threads / gemm.threads());
 }
 
 }  // namespace lay::plan

@@ -32,6 +32,25 @@ AnyLayout swizzled(const Layout& plain, int b, int m, int s) {
 
 }  // namespace
 
+std::optional<KOrder> Sm80Gemm::order_of_k() const {
+  if (a.registers > 0) return plan::k_order(mma.a, {mma.shape[0], mma.shape[2]}, a.vector);
+  if (b.registers > 0) return plan::k_order(mma.b, {mma.shape[1], mma.shape[2]}, b.vector);
+  return std::nullopt;
+}
+
+Fragment fragment_in_order(const Sm80Gemm& gemm, const Sm80Operand& operand, int side,
+                           int element_bits, std::span<const sema::CopyInstruction> copies) {
+  const Layout& held = side == 0 ? gemm.mma.a : gemm.mma.b;
+  const int outer = gemm.mma.shape[static_cast<std::size_t>(side)];
+  const auto order = operand.registers > 0 ? std::nullopt : gemm.order_of_k();
+  Fragment made = order ? fragment_from(reordered(held, outer, *order), {outer, order->block()},
+                                        operand.along_k, element_bits, copies)
+                        : fragment_from(held, {outer, gemm.mma.shape[2]}, operand.along_k,
+                                        element_bits, copies);
+  if (operand.registers == 0) read_together(made, element_bits);
+  return made;
+}
+
 std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vector, int threads) {
   const int run_axis = along_k ? 1 : 0, across_axis = 1 - run_axis;
   const int extent = tile[static_cast<std::size_t>(run_axis)],
@@ -39,8 +58,10 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
   if (extent % vector != 0) return std::nullopt;
   // Accesses of a row side by side, then rows: a warp reads whole rows of memory. 128 x 32 of bf16
   // in vectors of 8: 4 accesses a row, 256 threads take 64 rows at once, twice. Of a long row a
-  // thread takes several accesses, a warp's width apart, which have one address in common.
-  const int run = extent / vector, side = std::min({run, threads, lanes});
+  // thread takes several accesses, a warp's width apart, which have one address in common;
+  // more threads than a warp share a row where there are more warps than rows.
+  const int run = extent / vector,
+            side = std::min({run, threads, std::max(lanes, threads / across)});
   if (run % side != 0 || threads % side != 0 || across % (threads / side) != 0) return std::nullopt;
   const int rows = threads / side;
   return Layout(tuple(tuple(side, rows), tuple(vector, tuple(run / side, across / rows))),
@@ -73,14 +94,24 @@ Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int elem
 
 Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
   const auto axis = static_cast<std::size_t>(operand.outer == gemm.m ? 0 : 1);
+  std::vector<int> steps = steps_side_by_side(gemm.tile[2], gemm.mma.shape[2]);
+  if (const auto order = gemm.order_of_k()) {
+    const auto begins = values(steps_of(*order, static_cast<int>(steps.size())));
+    steps.assign(begins.begin(), begins.end());
+  }
   return worst_read(operand.fragment, operand.shared, operand_tile(operand, gemm),
-                    {gemm.mma.shape[axis], gemm.mma.shape[2]}, element_bits);
+                    gemm.mma.shape[axis], steps, element_bits);
 }
 
 void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
   const auto tile = operand_tile(operand, gemm);
-  const Layout plain(tuple(tile[0], tile[1]),
-                     operand.along_k ? tuple(tile[1], 1) : tuple(1, tile[0]));
+  const auto order = gemm.order_of_k();
+  const int row = order && operand.along_k ? order->block() : tile[1];
+  const Layout plain =
+      row < tile[1]
+          ? Layout(tuple(tile[0], tuple(row, tile[1] / row)), tuple(row, tuple(1, tile[0] * row)))
+          : Layout(tuple(tile[0], tile[1]),
+                   operand.along_k ? tuple(tile[1], 1) : tuple(1, tile[0]));
   // m keeps the 16 bytes of an access together; b and s are searched: b = 0 is no swizzle, three
   // bits reach all 32 banks by 16 bytes, and s is how far the bits of the row lie above. A
   // lane reads elements of 32 and 64 bits one by one, eight of tf32 across rows and four of f64

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "backend/plan/sm80/sm80_gemm.h"
@@ -14,8 +15,15 @@ namespace lay::plan {
 // outer index. Nothing if the threads do not share the tile evenly.
 std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vector, int threads);
 
+// The fragment of the operand of that side, 0 or 1, which steps read in the order of k that the
+// product has: by the first of the copies that gives lanes what they hold, or of neighbours
+// together. An operand in registers has its own values.
+Fragment fragment_in_order(const Sm80Gemm& gemm, const Sm80Operand& operand, int side,
+                           int element_bits, std::span<const sema::CopyInstruction> copies);
+
 // Sets `shared`: rows along k or along the outer index, swizzled so that copies and fragments take
-// the fewest wavefronts.
+// the fewest wavefronts. Where steps take k in an order of its own, rows along k are those of a
+// block of it, so that neighbouring rows and the lanes of one differ in what a swizzle moves.
 void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits);
 
 // Wavefronts of the worst access of a warp, and the least that an access of that width takes: of

@@ -23,30 +23,6 @@ int number(const Tuple& extent) {
   return static_cast<int>(extent.value().value());
 }
 
-// The program's axis of the instruction's rows (0) or columns (1), and the other way.
-int axis_of(bool exchanged, int side) {
-  return exchanged ? 1 - side : side;
-}
-
-// Of the instruction's rows and columns what the program's have, and back: exchanging is its own
-// inverse. A layout onto (m, n, batch...) has its first two axes exchanged:
-//
-//   threads (4,8):(2@1,1@0) of the instruction       (4,8):(2@0,1@1) of an exchanged program
-template <class T>
-std::array<T, 2> on_axes(bool exchanged, const T& rows, const T& columns) {
-  return exchanged ? std::array<T, 2>{columns, rows} : std::array<T, 2>{rows, columns};
-}
-
-Layout on_axes(bool exchanged, const Layout& layout) {
-  return exchanged ? with_exchanged(layout) : layout;
-}
-
-// Groups of rows are of the instruction's in either case (tile::Grid).
-tile::TileOrder on_axes(bool exchanged, const tile::TileOrder& order) {
-  const auto* layout = std::get_if<Layout>(&order);
-  return layout ? tile::TileOrder(on_axes(exchanged, *layout)) : order;
-}
-
 // ---- to a program
 
 //   copy tile_X[m,k] <- X[m,k]                       by TMA: layout, span, order, box, view

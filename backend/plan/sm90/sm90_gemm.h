@@ -172,7 +172,6 @@ struct FurtherGemm {
 // after another.
 struct Sm90Gemm : TensorGemm {
   std::array<int, 3> cluster{1, 1, 1};  // blocks over M and N that share what they load, and over K
-  bool swap_ab = false;                 // a is the product's second factor, m the output's columns
   TmaOperand a, b;
   std::vector<FurtherGemm> further;  // products of the same tile, in the order of the program
   std::optional<StagedStore> store;  // through shared memory, where all outputs go through it

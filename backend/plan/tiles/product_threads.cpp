@@ -25,8 +25,13 @@ Layout from_axes(const Layout& threads, tile::AxisId outer) {
   return renamed(threads, [&](int axis) { return axis == outer ? 0 : 1; });
 }
 
-Layout with_exchanged(const Layout& layout) {
-  return renamed(layout, [](int axis) { return axis < 2 ? 1 - axis : axis; });
+Layout on_axes(bool exchanged, const Layout& layout) {
+  return exchanged ? renamed(layout, [](int axis) { return axis < 2 ? 1 - axis : axis; }) : layout;
+}
+
+tile::TileOrder on_axes(bool exchanged, const tile::TileOrder& order) {
+  const auto* layout = std::get_if<Layout>(&order);
+  return layout ? tile::TileOrder(on_axes(exchanged, *layout)) : order;
 }
 
 Layout with_slices(const Layout& of_slice, int slices, int tile, tile::AxisId k) {

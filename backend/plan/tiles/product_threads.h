@@ -2,6 +2,8 @@
 // its tile program, onto the program's axes, and back.
 #pragma once
 
+#include <array>
+
 #include "backend/tile/program.h"
 
 namespace lay::plan {
@@ -12,8 +14,22 @@ namespace lay::plan {
 Layout onto_axes(const Layout& operand, tile::AxisId outer, tile::AxisId k);
 Layout from_axes(const Layout& threads, tile::AxisId outer);
 
-// The layout with rows and columns exchanged: (8,4):(1@0,1@1) is (8,4):(1@1,1@0). Other axes stay.
-Layout with_exchanged(const Layout& layout);
+// The program's axis of the instruction's rows (0) or columns (1), and the other way.
+inline int axis_of(bool exchanged, int side) {
+  return exchanged ? 1 - side : side;
+}
+
+// Of the instruction's rows and columns what the program's have, and back: exchanging is its own
+// inverse. A layout onto (m, n, ...) has its first two axes exchanged, and the others as they are:
+//
+//   threads (4,8):(2@1,1@0) of the instruction       (4,8):(2@0,1@1) of an exchanged program
+template <class T>
+std::array<T, 2> on_axes(bool exchanged, const T& rows, const T& columns) {
+  return exchanged ? std::array<T, 2>{columns, rows} : std::array<T, 2>{rows, columns};
+}
+Layout on_axes(bool exchanged, const Layout& layout);
+// Groups of rows are of the instruction's in either case (tile::Grid).
+tile::TileOrder on_axes(bool exchanged, const tile::TileOrder& order);
 
 // The threads of all slices, one behind the other, of those of one: (thread of a slice, slice), the
 // thread's own mode where there is one slice. Slice s begins at element s * tile / slices of a tile

@@ -285,6 +285,7 @@ class Parser {
       made.assignment = cursor_.small_integer();
     }
     if (cursor_.accept("as")) made.shared = shared();
+    if (cursor_.accept("stages")) made.stages = cursor_.small_integer();
     bool by = cursor_.accept("by");
     if (by && cursor_.accept("threads")) {
       made.threads = distribution();

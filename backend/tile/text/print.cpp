@@ -87,6 +87,7 @@ std::string tile_text(const Program& program, const Tile& tile) {
          ") in " + std::string(space_name(tile.space)) + " = %" + std::to_string(tile.value) +
          (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") +
          (tile.shared ? shared_text(program, *tile.shared) : "") +
+         (tile.stages > 0 ? " stages " + std::to_string(tile.stages) : "") +
          (tile.threads ? " by " + distribution_text(program, *tile.threads) : "") +
          (tile.filled_by ? " by \"" + tile.filled_by->name + "\"" : "") + "\n";
 }

@@ -204,7 +204,7 @@ void Sm90Expander::products_in_turn(const Tile& tile) {
     if (scales_.any()) {
       const Term at = k_tile(tile, tile_k);
       scales_.read(
-          {{tile.first[0] + held_[0], tile.first[1] + held_[1]}, tile.batch, at, number(0)}, set);
+          {{tile.first[0] + held_[0], tile.first[1] + held_[1]}, tile.batch, at, number(0)}, {set});
     }
     wait_at(b_, stages_.filled, stages_.read);
     issue(sums[set], number(0), gemm_.repeats()[2], number(0) == 0);
@@ -213,7 +213,7 @@ void Sm90Expander::products_in_turn(const Tile& tile) {
   const auto end = [&](size_t set, int in_flight) {
     b_.emit(Wait{GroupKind::wgmma, in_flight, false});
     release_stage();
-    scales_.add(totals_, sums[set], set);
+    scales_.add(totals_, sums[set], {set});
   };
   b_.when(tile.steps > 0, [&] {
     begin(number(0), 0);

@@ -22,10 +22,11 @@ void ScaleLowering::declare() {
   for (std::vector<BufferId>& set : numbers_) {
     for (const plan::ProductScale& scale : gemm_.scales) {
       declared_.from(declared_.kernel.node(scale.factor.value).where,
-                     "scales of an interval, number -> (m,n) from this thread's first: " +
-                         scale.read.to_string());
-      set.push_back(
-          b_.registers(declared_.fresh("scale"), kept_type(scale), Layout(scale.count, 1)));
+                     std::string("scales of ") + (stages_ > 1 ? "intervals" : "an interval") +
+                         ", number -> (m,n) from this thread's first: " + scale.read.to_string());
+      const Layout numbers =
+          stages_ > 1 ? make_layout(tuple(scale.count, stages_)) : Layout(scale.count, 1);
+      set.push_back(b_.registers(declared_.fresh("scale"), kept_type(scale), numbers));
     }
   }
 }
@@ -67,16 +68,23 @@ Term ScaleLowering::group_of(const plan::GroupScale::Quotient& quotient, const P
     const int parts = k / interval, size = static_cast<int>(quotient.group.value());
     return (at.k_tile * parts + at.part) / (size / interval);
   };
-  if (outside_ == OutsideNumbers::zero || !may_be_behind_k()) return group();
+  const bool may_be_behind = may_be_behind_k() || stages_ > 1;
+  if (outside_ == OutsideNumbers::zero || !may_be_behind) return group();
   const Int groups = ceil_div(declared_.kernel.index(gemm_.k).extent, quotient.group);
   return b_.min(group(), b_.size(groups - 1));
 }
 
-void ScaleLowering::read(const Place& at, size_t set) {
+Ref ScaleLowering::held(const HeldScales& of, size_t scale, Term at) const {
+  std::vector<ExprId> place{at};
+  if (stages_ > 1) place.push_back(of.stage);
+  return {numbers_[of.set][scale], place};
+}
+
+void ScaleLowering::read(const Place& at, const HeldScales& to) {
   for (size_t i = 0; i < gemm_.scales.size(); ++i) {
     const plan::ProductScale& scale = gemm_.scales[i];
     declared_.from(declared_.kernel.node(scale.factor.value).where);
-    over("e", scale.count, [&](Term e) { read_number(scale, {numbers_[set][i], {e}}, e, at); });
+    over("e", scale.count, [&](Term e) { read_number(scale, held(to, i, e), e, at); });
   }
 }
 
@@ -119,22 +127,22 @@ void ScaleLowering::read_number(const plan::ProductScale& scale, const Ref& to, 
 }
 
 // The product of the scales of an accumulator.
-Term ScaleLowering::product_at(size_t set, Term v, Term i, Term j) {
+Term ScaleLowering::product_at(const HeldScales& by, Term v, Term i, Term j) {
   Term made;
   for (size_t s = 0; s < gemm_.scales.size(); ++s) {
-    const auto& held = gemm_.scales[s].held;
+    const auto& numbers = gemm_.scales[s].held;
     Term at = number(0);
     const std::array<Term, 3> places{v, i, j};
     // A layout whose every value is 0 needs no arithmetic.
     for (size_t part = 0; part < places.size(); ++part)
-      if (!is_zero(held[part])) at = at + b_.at(held[part], places[part]);
-    const Term each = b_.cast(b_.read({numbers_[set][s], {at}}), gemm_.total);
+      if (!is_zero(numbers[part])) at = at + b_.at(numbers[part], places[part]);
+    const Term each = b_.cast(b_.read(held(by, s, at)), gemm_.total);
     made = s == 0 ? each : made * each;
   }
   return made;
 }
 
-void ScaleLowering::add(BufferId totals, BufferId sums, size_t set) {
+void ScaleLowering::add(BufferId totals, BufferId sums, const HeldScales& by) {
   const auto repeats = gemm_.repeats();
   const int values = static_cast<int>(size(gemm_.mma.c.shape[1]).value());
   over("i", repeats[0], [&](Term i) {
@@ -143,7 +151,7 @@ void ScaleLowering::add(BufferId totals, BufferId sums, size_t set) {
         const std::vector<ExprId> at{v, i, j};
         const Term total = b_.read({totals, at}), sum = b_.read({sums, at});
         if (!any()) return b_.assign({totals, at}, total + sum);
-        b_.assign({totals, at}, b_.fma(product_at(set, v, i, j), b_.cast(sum, gemm_.total), total));
+        b_.assign({totals, at}, b_.fma(product_at(by, v, i, j), b_.cast(sum, gemm_.total), total));
       });
     });
   });

@@ -22,12 +22,24 @@ namespace lay::ir {
 // branch, in the type in which memory has them. Nothing waits for the latter before they are used.
 enum class OutsideNumbers { zero, last };
 
+// One of the intervals whose numbers are held: a set and, where it has several, a stage of it.
+struct HeldScales {
+  size_t set = 0;
+  Term stage = {};
+};
+
 class ScaleLowering {
  public:
-  // `sets`: numbers of so many intervals are held at once.
+  // `sets`: numbers of so many intervals are held at once. `stages`: of a set, numbers of that many
+  // intervals, which are read before it is known that K has them.
   ScaleLowering(Declared& declared, const plan::TensorGemm& gemm, OutsideNumbers outside,
-                int sets = 1)
-      : declared_(declared), b_(declared.b), gemm_(gemm), outside_(outside), numbers_(sets) {}
+                int sets = 1, int stages = 1)
+      : declared_(declared),
+        b_(declared.b),
+        gemm_(gemm),
+        outside_(outside),
+        stages_(stages),
+        numbers_(sets) {}
 
   // Returns true if sums are multiplied by anything.
   bool any() const { return !gemm_.scales.empty(); }
@@ -41,12 +53,12 @@ class ScaleLowering {
     const std::vector<Term>& batch;
     Term k_tile, part;
   };
-  // Reads the numbers of an interval to those of a set.
-  void read(const Place& at, size_t set = 0);
+  // Reads the numbers of an interval.
+  void read(const Place& at, const HeldScales& to = {});
 
-  // Adds each sum of an interval to its total, multiplied by the scales that were read to the set
-  // last; both are (value of the atom, atom along m, atom along n).
-  void add(BufferId totals, BufferId sums, size_t set = 0);
+  // Adds each sum of an interval to its total, multiplied by the scales that were read last; both
+  // are (value of the atom, atom along m, atom along n).
+  void add(BufferId totals, BufferId sums, const HeldScales& by = {});
 
   // Returns whether an interval that is a part of a K tile may begin behind the end of K, and the
   // condition that it does not. With `last`, sums are added only where it holds: the number read
@@ -63,7 +75,8 @@ class ScaleLowering {
   sema::NodeId kept(const plan::ProductScale& scale) const;
   ElementType kept_type(const plan::ProductScale& scale) const;
   Term group_of(const plan::GroupScale::Quotient& quotient, const Place& at);
-  Term product_at(size_t set, Term v, Term i, Term j);
+  Term product_at(const HeldScales& by, Term v, Term i, Term j);
+  Ref held(const HeldScales& of, size_t scale, Term at) const;
   int interval_of_tile() const;
   void over(const char* name, int count, const std::function<void(Term)>& body);
   Term number(std::int64_t value) { return b_.constant(value); }
@@ -72,6 +85,7 @@ class ScaleLowering {
   Builder& b_;
   const plan::TensorGemm& gemm_;
   OutsideNumbers outside_;
+  int stages_;
   std::vector<std::vector<BufferId>> numbers_;  // of this thread: of each set and scale
 };
 
