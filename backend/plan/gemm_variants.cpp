@@ -412,11 +412,9 @@ class GemmPlanner {
       take(schedule.order, said.order);
       take(schedule.shared_a, said.shared_a);
       take(schedule.shared_b, said.shared_b);
-      // A layout of shared memory is of an operand that goes there.
-      if (said.shared_a) schedule.registers_a.reset();
-      if (said.shared_b) schedule.registers_b.reset();
-      take(schedule.registers_a, said.registers_a);
-      take(schedule.registers_b, said.registers_b);
+      // A layout in shared memory is of an operand that all threads copy.
+      if (said.shared_a || said.entries.contains("private A")) schedule.private_a = said.private_a;
+      if (said.shared_b || said.entries.contains("private B")) schedule.private_b = said.private_b;
       if (!said.copies.empty()) schedule.copies = said.copies;
       if (said.entries.contains("swap_ab")) schedule.swap_ab = said.swap_ab;
     }

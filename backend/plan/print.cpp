@@ -170,19 +170,19 @@ void fragment_line(const Fragment& fragment, const std::string& outer, const std
 
 void operand_lines(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Sm80Operand& operand,
                    const std::string& name, std::vector<std::string>& lines) {
-  lines.push_back(operand.registers > 0
-                      ? entry("registers " + name, std::to_string(operand.registers))
-                      : entry("smem " + name, to_string(operand.shared)));
+  // Where lanes copy it, its layout in shared memory follows from its threads.
+  lines.push_back(operand.own ? entry("private " + name, "1")
+                              : entry("smem " + name, to_string(operand.shared)));
   const std::string &outer = index_name(kernel, operand.outer), &k = index_name(kernel, gemm.k);
   lines.push_back("  // " + kernel.loaded(operand.load).name + " is read " +
                   elements(operand.vector) + " at once along " + (operand.along_k ? k : outer) +
                   (operand.async ? ", by " + operand.async->name : "") +
                   (operand.converted ? ", converted in registers" : "") + "; (thread,value) -> (" +
                   outer + "," + k + "): " + operand.threads.to_string());
-  if (operand.registers > 0) {
+  if (operand.own) {
     const KOrder order = *gemm.order_of_k();
     lines.push_back("  // steps take the " + k + " of a block of " + std::to_string(order.block()) +
-                    " as its lanes hold them, step -> first " + k + ": " +
+                    " as its lanes have them, step -> first " + k + ": " +
                     steps_of(order, gemm.steps()).to_string());
     return;
   }

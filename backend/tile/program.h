@@ -119,6 +119,7 @@ struct SharedTile {
                              // parts
   std::optional<std::array<int, 2>> part = {};  // extents; its layout may have further columns
   std::optional<OperandView> view = {};         // of an operand that is no tensor at bare indices
+  bool own = false;  // each thread copies what it multiplies of an mma's, and reads no other's
 
   bool by_tma() const { return !order.empty(); }
   // Outer coordinates of an mma's operand: the tile's and those behind it.
@@ -143,9 +144,6 @@ struct Tile {
   // The instruction that copies its elements there: from global to shared memory asynchronously, or
   // from shared memory to the registers of a warp. None: each thread loads and stores its own.
   std::optional<sema::CopyInstruction> filled_by = {};
-  // Of an operand in registers with threads of its own, once bound: tiles that are there or on
-  // their way at once, as of a SharedTile. 0: it is loaded where it is stored or multiplied.
-  int stages = 0;
 
   friend bool operator==(const Tile&, const Tile&) = default;
 };

@@ -168,9 +168,6 @@ class Verifier {
     }
     if (each.shared && each.space != Space::shared)
       problem("tile-space", name + " lies in shared memory by its layout only");
-    if (each.stages > 0 &&
-        (each.space != Space::registers || !each.threads || !program_.is_product()))
-      problem("tile-space", name + " has stages of registers, and no threads hold them");
     const bool is_copied = each.space == Space::shared && program_.is_product();
     if (each.threads && !is_copied && (each.space != Space::registers || !through_shared_))
       problem("tile-space", name + " has threads of its own, and they hold no registers of it");
@@ -355,9 +352,7 @@ class Verifier {
 
   // Threads compute and store what they hold themselves, in registers.
   void nearby(TileId id) {
-    // Stages of registers belong to the threads that multiply them.
-    const bool elsewhere = tile(id).threads && tile(id).space == Space::registers &&
-                           tile(id).stages == 0 && !by_readers_;
+    const bool elsewhere = tile(id).threads && tile(id).space == Space::registers && !by_readers_;
     if (elsewhere || (elementwise_ && tile(id).space == Space::shared))
       problem("read", name(id) + " is read where other threads have its elements");
   }

@@ -106,7 +106,7 @@ std::optional<Policy> policy_of(const Record& row) {
     }
   }
   if (policy.when.is_never() && policy.copies.is_never()) return std::nullopt;
-  // `registers_b` is what a schedule says as `registers B`.
+  // `private_b` is what a schedule says as `private B`.
   for (const auto& [field, value] : entries) {
     const bool of_a = field.ends_with("_a"), of_operand = of_a || field.ends_with("_b");
     policy.entries.push_back(schedule_entry(of_operand ? field.substr(0, field.size() - 2) : field,

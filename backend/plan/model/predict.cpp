@@ -238,7 +238,7 @@ Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Targe
   result.shared_bytes = shared_bytes(gemm, kernel);
   for (const bool is_a : {true, false}) {
     const Sm80Operand& operand = is_a ? gemm.a : gemm.b;
-    if (operand.registers > 0) continue;
+    if (operand.own) continue;  // each access of a warp has neighbours
     const std::string name = is_a ? "A" : "B";
     const int element = bits(kernel.loaded(operand.load).element);
     const Wavefront write = worst_write(operand, gemm, element),

@@ -83,12 +83,13 @@ constexpr EntryRow rows[] = {
      "the layout of an input's tile in shared memory: coordinate in the tile -> offset in elements",
      "an injective layout, swizzled or not, of the tile",
      "smem X = Sw<3,2,6> o 0 o (32,64):(64,1)"},
-    {"registers", "sm80",
-     "an operand that goes from global memory to registers, as the instruction multiplies it, with "
-     "no tile in shared memory: the K tiles that registers hold at once",
-     "2 to 16, for one operand, with one warp along the other one and an instruction whose lanes "
-     "hold neighbours along K, as `sm80.mma_pair`; without it, through shared memory",
-     "registers B = 2"},
+    {"private", "sm80",
+     "whether each lane copies for itself what it multiplies of an operand, so that no thread "
+     "waits "
+     "for another's copy of it",
+     "0 or 1, 1 for one operand, with one warp along the other one and an instruction whose lanes "
+     "hold neighbours along K, as `sm80.mma_pair`; without it all threads of a block copy it",
+     "private B = 1"},
     {"threads", "permute", "the threads of a block", "a multiple of 32, at most 1024",
      "threads = 128"},
     {"threads", "reduction",

@@ -12,7 +12,7 @@ namespace {
 
 // Larger numbers are mistakes: no block has room for a tile side of 4096 or 32 stages. The bounds
 // keep products of them inside 32 bits and lists of elements short.
-constexpr std::int64_t largest = 4096, most_stages = 32, most_in_registers = 16;
+constexpr std::int64_t largest = 4096, most_stages = 32;
 
 using Value = decltype(sema::ScheduleEntry::value);
 
@@ -139,17 +139,14 @@ void read_smem(const sema::ScheduleEntry& entry, Schedule& into, std::vector<Pro
   }
 }
 
-void read_registers(const sema::ScheduleEntry& entry, TensorSchedule& into,
-                    std::vector<Problem>& problems) {
-  const auto tiles = number(entry.value, 2, most_in_registers);
-  if (!tiles)
-    return misfit(entry,
-                  "a number of K tiles that registers hold at once, 2 to " +
-                      std::to_string(most_in_registers),
-                  problems);
+void read_private(const sema::ScheduleEntry& entry, TensorSchedule& into,
+                  std::vector<Problem>& problems) {
+  const auto said = yes_or_no(entry.value);
+  if (!said) return misfit(entry, "0 or 1", problems);
   if (entry.argument != "A" && entry.argument != "B")
     return misfit(entry, "the name of a factor of the product, got " + entry.argument, problems);
-  (entry.argument == "A" ? into.registers_a : into.registers_b) = tiles;
+  // 0 stands against a row of the library that completes the schedule.
+  (entry.argument == "A" ? into.private_a : into.private_b) = *said;
 }
 
 void read_repack(const sema::ScheduleEntry& entry, TensorSchedule& into,
@@ -304,8 +301,8 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
     wants(into.stages.has_value(), stages_form);
   } else if (entry.key == "smem") {
     read_smem(entry, into, problems);
-  } else if (entry.key == "registers") {
-    read_registers(entry, into, problems);
+  } else if (entry.key == "private") {
+    read_private(entry, into, problems);
   } else if (entry.key == "repack") {
     read_repack(entry, into, problems);
   }
@@ -376,8 +373,7 @@ sema::Schedule with_operand_roles(sema::Schedule schedule, const sema::Kernel& k
     // A tensor of the kernel called A is that tensor, even where it is the second factor.
     const bool role = (name == "A" || name == "B") && (first == second || !is_tensor(name));
     const bool factor = first != second && (name == first || name == second);
-    const bool of_operand =
-        entry.key == "smem" || entry.key == "registers" || entry.key == "repack";
+    const bool of_operand = entry.key == "smem" || entry.key == "private" || entry.key == "repack";
     if (of_operand && !role && !factor) {
       const std::string factors =
           first == second ? "A or B, as " + first + " is both factors" : first + " or " + second;

@@ -61,14 +61,14 @@ struct TensorSchedule : ScheduleHead {
   std::optional<int> stages;
   std::optional<TileOrder> order;
   std::optional<AnyLayout> shared_a, shared_b;
-  std::optional<int> registers_a, registers_b;  // `registers`
+  bool private_a = false, private_b = false;  // `private`
   // `repack`: the operands of the instruction that a first launch copies, and in what accesses.
   std::optional<Width> repack_a, repack_b;
   std::optional<bool> stored_operands;        // `operands`
   std::vector<sema::CopyInstruction> copies;  // in place of the library's
 };
 
-// Returns the schedule with each `smem X`, `registers X` and `repack X`, where X is a tensor that
+// Returns the schedule with each `smem X`, `private X` and `repack X`, where X is a tensor that
 // is one factor of the product, as `smem A` (the first operand of the instruction) or `smem B` (the
 // second): with `swap_ab = 1` the first operand is the product's second factor. Where no tensor of
 // the kernel has the name, or both factors are the tensor, A and B name the operands themselves.

@@ -21,8 +21,8 @@ tile::BoundOperand operand_of(const Sm80Gemm& gemm, const Sm80Operand& operand, 
                               tile::AxisId k) {
   const tile::AxisId outer = axis_of(gemm.swap_ab, side);
   tile::BoundOperand made;
-  made.registers = operand.registers;
   made.shared.layout = operand.shared;
+  made.shared.own = operand.own;
   made.shared.stages = gemm.stages;
   made.threads = tile::Distribution{onto_axes(operand.threads, outer, k), operand.vector,
                                     operand.along_k ? k : outer};
@@ -36,8 +36,8 @@ tile::BoundOperand operand_of(const Sm80Gemm& gemm, const Sm80Operand& operand, 
   return made;
 }
 
-// And back, without its fragment. `factor` is what the product multiplies: the load, or casts of
-// it.
+// And back, without its fragment, which takes the order of k of both operands. `factor` is what the
+// product multiplies: the load, or casts of it.
 Sm80Operand operand_of(const tile::Program& product, const tile::ProductParts::Operand& way,
                        sema::NodeId factor, tile::AxisId outer) {
   const tile::Tile& held = product.tile(way.load->dst);
@@ -45,16 +45,15 @@ Sm80Operand operand_of(const tile::Program& product, const tile::ProductParts::O
   Sm80Operand operand;
   operand.load = product.tile(way.load->src).value;
   operand.value = factor;
-  operand.converted = way.read && std::holds_alternative<tile::Map>(way.read->node);
+  operand.converted = std::holds_alternative<tile::Map>(way.read->node);
   operand.outer = product.axis(outer).indices.front();
   operand.vector_mode = way.load->vector_mode;
   operand.along_k = threads.along != outer;
   operand.vector = way.load->vector;
-  operand.registers = held.stages;
   operand.threads = from_axes(threads.layout, outer);
-  if (way.shared < 0) return operand;
   if (way.load->dst == way.shared) operand.async = held.filled_by;
   operand.shared = product.tile(way.shared).shared->layout;
+  operand.own = product.tile(way.shared).shared->own;
   return operand;
 }
 
@@ -122,8 +121,7 @@ Sm80Gemm sm80_of(const tile::Program& product) {
   // (lanes of the atom, warps along (m, n))
   const Tuple& warps = gemm.accumulators.shape[0][1];
   gemm.groups = {number(warps[0]), number(warps[1]), slices, 1};
-  for (const tile::ProductParts::Operand& each : parts.operands)
-    if (each.shared >= 0) gemm.stages = product.tile(each.shared).shared->stages;
+  gemm.stages = product.tile(parts.operands[0].shared).shared->stages;
   gemm.order = on_axes(exchanged, product.grid->order);
   gemm.promotion_interval = parts.mma->interval;
   gemm.copies = product.copies;

@@ -7,8 +7,7 @@
 //   threads and vector of A       of tile_A, which they fill by cp.async; of A_next in registers
 //                                 where cp.async has no access so narrow
 //   A as the atom multiplies it   fragment_A: a copy of tile_A, or a map where it is converted
-//   B in registers, its threads   of ahead_B, whose accesses say the order of k, too; the atom
-//                                 multiplies it, or a map of it where it is converted
+//   B, its threads' own           tile_B says so; its accesses are of the order of k, too
 //   order, vectors                the blocks, and the accesses of the stores
 //
 // Law: sm80_of(bind_sm80(kernel, gemm)) == gemm.
@@ -27,7 +26,7 @@ namespace lay::plan {
 tile::Program bind_sm80(const sema::KernelPtr& kernel, const Sm80Gemm& gemm);
 
 // Reads a bound product back. What follows from the atom's layout and the kernel is not in the
-// program: how lanes read fragments, in the order of k that an operand in registers gives, and
+// program: how lanes read fragments, in the order of k that an operand of threads' own gives, and
 // which accumulators share a scale.
 Sm80Gemm sm80_of(const tile::Program& product);
 

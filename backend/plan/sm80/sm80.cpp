@@ -56,7 +56,7 @@ class Shaper {
   bool choose_tile();
   bool choose_operand(Sm80Operand& operand, int axis);
   bool choose_way(Sm80Operand& operand, int axis);
-  bool choose_registers(Sm80Operand& operand, int axis, int stages);
+  bool choose_own(Sm80Operand& operand, int axis);
   bool choose_operands();
   int shared_vector(const Sm80Operand& operand, const std::array<int, 2>& tile, int widest) const;
   bool choose_shared(Sm80Operand& operand, int axis, const std::optional<AnyLayout>& asked);
@@ -122,8 +122,8 @@ bool Shaper::choose_way(Sm80Operand& operand, int axis) {
       operand.vector_mode = static_cast<int>(i);
     }
   }
-  // Shared memory and registers have elements as they are stored: the atom's layout says which of
-  // them a lane reads, whatever type it multiplies them in.
+  // Shared memory has elements as they are stored: the atom's layout says which of them a lane
+  // reads, whatever type it multiplies them in.
   const ElementType multiplied = axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type;
   operand.converted = tensor.element != multiplied ||
                       !is_as_stored(at_.kernel, at_.form, operand.value, operand.load);
@@ -132,20 +132,20 @@ bool Shaper::choose_way(Sm80Operand& operand, int axis) {
 
 // The widest runs of neighbours along k, of 16 bytes at most, whose blocks divide what a slice has
 // of a K tile and the intervals of its sums.
-bool Shaper::choose_registers(Sm80Operand& operand, int axis, int stages) {
+bool Shaper::choose_own(Sm80Operand& operand, int axis) {
   const auto side = static_cast<std::size_t>(axis);
-  const std::string entry = axis == 0 ? "registers A" : "registers B";
+  const std::string entry = axis == 0 ? "private A" : "private B";
   if (axis == 0 ? at_.schedule.shared_a : at_.schedule.shared_b)
     return at_.wrong("schedule-entry", axis == 0 ? "smem A" : "smem B",
-                     "an operand that goes to registers has no layout in shared memory",
-                     {{"help", "leave `smem` or `registers` out"}});
+                     "what lanes copy for themselves lies in shared memory as they copy it",
+                     {{"help", "leave `smem` or `private` out"}});
   const bool runs = choose_way(operand, axis);
   const sema::Tensor& tensor = at_.kernel.loaded(operand.load);
   const int unit = tile::unit_mode(at_.facts, tensor.layout);
   if (!runs || !operand.along_k || at_.width == Width::elements) {
     if (at_.width == Width::elements && !at_.schedule.accesses) return false;
     return at_.wrong("unsupported", entry,
-                     tensor.name + " goes to registers in vectors along the sum only",
+                     "lanes copy " + tensor.name + " for themselves in vectors along the sum only",
                      {{"help",
                        "a tensor that is contiguous along the index of the sum, and "
                        "`accesses = \"vectors\"`"}});
@@ -153,39 +153,47 @@ bool Shaper::choose_registers(Sm80Operand& operand, int axis, int stages) {
   if (gemm_.groups[1 - side] != 1)
     return at_.wrong("schedule-cover", "groups",
                      std::to_string(gemm_.groups[1 - side]) + " groups multiply the same of " +
-                         tensor.name + ", which each has in registers of its own",
+                         tensor.name + ", which each would copy for itself",
                      {{"works", "groups of 1 along the other operand"}});
   const std::array<int, 2> shape{gemm_.mma.shape[side], gemm_.mma.shape[2]};
   const Layout& held = axis == 0 ? gemm_.mma.a : gemm_.mma.b;
+  // One whose run is the atom's k says which neighbours a lane holds, and whether it holds any.
   const auto narrowest = k_order(held, shape, gemm_.mma.shape[2]);
   if (!narrowest)
     return at_.wrong("unsupported", "mma",
                      "lanes of " + gemm_.mma.name + " hold no neighbours along k of " +
-                         tensor.name + " alone, and so load none to registers",
+                         tensor.name + " alone, and so copy none for themselves",
                      {{"works", "mma = sm80.mma_pair(ab = bf16, acc = f32)"}});
+  // 128 of s4 for each slice: runs of 32, by 16 bytes, for four lanes. Intervals of 64 have runs of
+  // 16, by 8 bytes.
   const auto divides = [&](int run) {
     const int block = run * narrowest->lanes;
     return gemm_.part_of_k() % block == 0 && gemm_.promotion_interval % block == 0;
   };
   const int least = narrowest->together;
+  // The widest that memory allows for some sizes: its condition is the variant's.
   for (int run = 8 * widest_access / bits(tensor.element); run >= least; run /= 2) {
     if (run % least != 0 || !divides(run)) continue;
-    const Conditions needed{
-        tile::vector_conditions(at_.facts, tensor.layout, unit, run),
-        {{at_.kernel.load(operand.load).tensor, run * bits(tensor.element) / 8}}};
-    if (is_never(needed)) continue;
+    const int moved = run * bits(tensor.element);
+    const Conditions needed{tile::vector_conditions(at_.facts, tensor.layout, unit, run),
+                            {{at_.kernel.load(operand.load).tensor, moved / 8}}};
+    operand.async = async_copy(gemm_.copies, moved, at_.target.capability);
+    if (is_never(needed) || !operand.async) continue;
     add(at_.conditions, needed);
+    operand.own = true;
     operand.vector = run;
-    operand.registers = stages;
     operand.threads =
-        loaded_by_lanes(held, shape, *k_order(held, shape, run), {gemm_.tile[side], gemm_.tile[2]},
+        copied_by_lanes(held, shape, *k_order(held, shape, run), {gemm_.tile[side], gemm_.tile[2]},
                         gemm_.groups[side], gemm_.groups[2]);
+    // No other thread reads what one has copied, so that no layout avoids conflicts of both.
+    operand.shared = accesses_side_by_side(operand.threads);
     operand.fragment = fragment_in_order(gemm_, operand, axis, bits(tensor.element), {});
     return true;
   }
   // A run of a step divides both, so that only memory has none.
   return at_.wrong("unsupported", entry,
-                   tensor.name + " goes to registers in vectors of " + std::to_string(least) +
+                   "lanes copy " + tensor.name + " for themselves in vectors of " +
+                       std::to_string(least) +
                        " elements at least, and its rows do not begin with whole ones",
                    {{"works", "strides that are multiples of " + std::to_string(least)}});
 }
@@ -276,15 +284,14 @@ bool Shaper::choose_shared(Sm80Operand& operand, int axis, const std::optional<A
   return true;
 }
 
-// What goes to registers gives the order of k that the other operand is read in.
+// What lanes copy for themselves gives the order of k that the other operand is read in.
 bool Shaper::choose_operands() {
-  const auto &a = at_.schedule.registers_a, &b = at_.schedule.registers_b;
+  const bool a = at_.schedule.private_a, b = at_.schedule.private_b;
   if (a && b)
-    return at_.wrong("unsupported", "registers B",
-                     "both operands go from global memory to registers",
-                     {{"help", "leave one of them to shared memory, from which warps share it"}});
-  if (a) return choose_registers(gemm_.a, 0, *a) && choose_operand(gemm_.b, 1);
-  if (b) return choose_registers(gemm_.b, 1, *b) && choose_operand(gemm_.a, 0);
+    return at_.wrong("unsupported", "private B", "lanes copy both operands for themselves",
+                     {{"help", "leave one of them to all threads of a block, which share it"}});
+  if (a) return choose_own(gemm_.a, 0) && choose_operand(gemm_.b, 1);
+  if (b) return choose_own(gemm_.b, 1) && choose_operand(gemm_.a, 0);
   return choose_operand(gemm_.a, 0) && choose_operand(gemm_.b, 1);
 }
 
@@ -352,7 +359,6 @@ std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping) {
 
 int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   const auto bytes = [&](const Sm80Operand& operand) {
-    if (operand.registers > 0) return 0;
     // Padding counts: the last element's offset and one.
     const auto offsets = values(operand.shared);
     return static_cast<int>(*std::max_element(offsets.begin(), offsets.end()) + 1) *
@@ -381,13 +387,16 @@ int least_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   // derived: beside those of scales other addresses and conditions have no room to be computed
   // anew.
   constexpr int of_scale = 3, of_others = 52;
-  const int scales = gemm.scales.empty() ? 0 : of_others + of_scale * gemm.scale_registers();
-  // Fragments are there twice: one step is multiplied while the next is read. An operand in
-  // registers is there as it is stored, and its fragments once.
-  const auto fragments = [&](const Sm80Operand& operand, int own) {
-    const int ahead = gemm.tile[operand.outer == gemm.m ? 0 : 1] * gemm.tile[2] / gemm.threads() *
-                      bits(kernel.loaded(operand.load).element) / 32;
-    return operand.registers > 0 ? own + operand.registers * ahead : 2 * own;
+  const int held_scales = gemm.tiles_of_scales() * gemm.intervals_of_tile(),
+            scales = gemm.scales.empty()
+                         ? 0
+                         : of_others + (of_scale + held_scales - 1) * gemm.scale_registers();
+  // Fragments are there twice: one step is multiplied while the next is read. Those of its own
+  // operand a thread makes of a K tile that it has read, as it is stored.
+  const auto fragments = [&](const Sm80Operand& operand, int once) {
+    const int read = gemm.tile[operand.outer == gemm.m ? 0 : 1] * gemm.tile[2] / gemm.threads() *
+                     bits(kernel.loaded(operand.load).element) / 32;
+    return operand.own ? once + read : 2 * once;
   };
   return sums + totals + scales + fragments(gemm.a, a) + fragments(gemm.b, b);
 }
@@ -399,10 +408,10 @@ int likely_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
 }
 
 int blocks_of_sm(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
-  // Of 128 registers each; kernels of which 130 are likely still spill none of them.
-  constexpr int threads = 512, most = 130;
-  const bool in_registers = gemm.a.registers > 0 || gemm.b.registers > 0;
-  if (!in_registers || likely_registers(gemm, kernel) > most) return 1;
+  // Of 128 registers each. What is likely leaves out how conversions overlap: kernels of 112 and
+  // more spilled some (w8 in groups of 128 for 16 rows), those of 108 none.
+  constexpr int threads = 512, most = 110;
+  if (!gemm.order_of_k() || likely_registers(gemm, kernel) > most) return 1;
   return std::max(1, threads / gemm.threads());
 }
 

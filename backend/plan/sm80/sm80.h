@@ -19,15 +19,15 @@ std::optional<Sm80Gemm> shape_sm80(const TensorShaping& shaping);
 
 // Bytes of shared memory: all stages, and the sums that slices hand over.
 int shared_bytes(const Sm80Gemm& gemm, const sema::Kernel& kernel);
-// Registers a thread: accumulators, totals, two sets of fragments, or K tiles and one set; with
-// scales, what they and their addresses take.
+// Registers a thread: accumulators, totals and two sets of fragments, of its own operand one and a
+// K tile; with scales, what they and their addresses take.
 int least_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel);
 // Those and addresses.
 int likely_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel);
 
 // Blocks of an SM that a kernel's registers have to leave room for. The compiler takes more for
-// addresses than it needs where it is left to: beside an operand in registers, which is on its way
-// as far as there are threads to wait for it, 16 warps get 128 each. 1 for other kernels.
+// addresses than it needs where it is left to: where threads copy an operand for themselves, of
+// which more is on its way the more there are, 16 warps get 128 each. 1 for other kernels.
 int blocks_of_sm(const Sm80Gemm& gemm, const sema::Kernel& kernel);
 
 }  // namespace lay::plan

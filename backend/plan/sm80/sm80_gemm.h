@@ -5,8 +5,8 @@
 //   C[m,n] = epilogue(sum[k](A[m,k] * B[n,k]), m, n)
 //
 // Everything here follows from the schedule's tile, atom, groups and stages and from the tensors'
-// layouts. One operand may go from global memory to registers, where no two warps multiply the same
-// of it: K tiles of it are in registers ahead, and steps take k in another order (KOrder).
+// layouts. Lanes may copy one operand for themselves, where no two warps multiply the same of it:
+// each reads what it has copied, and steps take k in another order (KOrder).
 #pragma once
 
 #include "backend/plan/fragments/fragment.h"
@@ -28,9 +28,9 @@ struct Sm80Operand {
   int vector = 1;       // elements a global access
   std::optional<sema::CopyInstruction> async;  // that copies a vector to shared memory; else it
                                                // goes through a register
-  int registers = 0;  // K tiles that registers hold at once; 0: it goes through shared memory
-  Layout threads;     // (thread, (element, access)) -> (outer, k) in the tile: basis strides
-  AnyLayout shared;   // (outer, k) -> offset in elements, one stage
+  bool own = false;  // each thread copies what it multiplies, and reads no other's
+  Layout threads;    // (thread, (element, access)) -> (outer, k) in the tile: basis strides
+  AnyLayout shared;  // (outer, k) -> offset in elements, one stage
   Fragment fragment;
 
   friend bool operator==(const Sm80Operand&, const Sm80Operand&) = default;
@@ -49,8 +49,11 @@ struct Sm80Gemm : TensorGemm {
   int threads() const { return slice_threads() * groups[2]; }
   // Steps of the atom along k that one slice has of a K tile.
   int steps() const { return repeats()[2] / groups[2]; }
-  // The order of k, where one operand goes to registers.
+  // The order of k, where an operand is its threads' own.
   std::optional<KOrder> order_of_k() const;
+  // K tiles whose scales a thread holds. Few products, as beside an operand that is threads' own,
+  // hide no latency, so that scales are read a K tile ahead; not where several share them.
+  int tiles_of_scales() const;
 };
 
 }  // namespace lay::plan

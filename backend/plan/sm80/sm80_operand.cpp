@@ -33,21 +33,25 @@ AnyLayout swizzled(const Layout& plain, int b, int m, int s) {
 }  // namespace
 
 std::optional<KOrder> Sm80Gemm::order_of_k() const {
-  if (a.registers > 0) return plan::k_order(mma.a, {mma.shape[0], mma.shape[2]}, a.vector);
-  if (b.registers > 0) return plan::k_order(mma.b, {mma.shape[1], mma.shape[2]}, b.vector);
+  if (a.own) return plan::k_order(mma.a, {mma.shape[0], mma.shape[2]}, a.vector);
+  if (b.own) return plan::k_order(mma.b, {mma.shape[1], mma.shape[2]}, b.vector);
   return std::nullopt;
+}
+
+int Sm80Gemm::tiles_of_scales() const {
+  return order_of_k() && !scales.empty() && tiles_of_interval() == 1 ? 2 : 1;
 }
 
 Fragment fragment_in_order(const Sm80Gemm& gemm, const Sm80Operand& operand, int side,
                            int element_bits, std::span<const sema::CopyInstruction> copies) {
   const Layout& held = side == 0 ? gemm.mma.a : gemm.mma.b;
   const int outer = gemm.mma.shape[static_cast<std::size_t>(side)];
-  const auto order = operand.registers > 0 ? std::nullopt : gemm.order_of_k();
+  const auto order = operand.own ? std::nullopt : gemm.order_of_k();
   Fragment made = order ? fragment_from(reordered(held, outer, *order), {outer, order->block()},
                                         operand.along_k, element_bits, copies)
                         : fragment_from(held, {outer, gemm.mma.shape[2]}, operand.along_k,
                                         element_bits, copies);
-  if (operand.registers == 0) read_together(made, element_bits);
+  if (!operand.own) read_together(made, element_bits);
   return made;
 }
 
@@ -95,6 +99,7 @@ Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int elem
 Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
   const auto axis = static_cast<std::size_t>(operand.outer == gemm.m ? 0 : 1);
   std::vector<int> steps = steps_side_by_side(gemm.tile[2], gemm.mma.shape[2]);
+  // In an order of its own step s begins where its lanes' neighbours do: 4:8 in a block of 128.
   if (const auto order = gemm.order_of_k()) {
     const auto begins = values(steps_of(*order, static_cast<int>(steps.size())));
     steps.assign(begins.begin(), begins.end());
@@ -106,6 +111,8 @@ Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int eleme
 void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
   const auto tile = operand_tile(operand, gemm);
   const auto order = gemm.order_of_k();
+  // (8,1024) in blocks of 128 is (8,(128,8)):(128,(1,1024)): a warp's lanes read one block of all
+  // rows, whose pitch of 256 bytes a swizzle spreads over the banks.
   const int row = order && operand.along_k ? order->block() : tile[1];
   const Layout plain =
       row < tile[1]

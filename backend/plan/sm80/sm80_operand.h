@@ -17,7 +17,7 @@ std::optional<Layout> shared_copy(std::array<int, 2> tile, bool along_k, int vec
 
 // The fragment of the operand of that side, 0 or 1, which steps read in the order of k that the
 // product has: by the first of the copies that gives lanes what they hold, or of neighbours
-// together. An operand in registers has its own values.
+// together. Of what is its threads' own a lane has its values.
 Fragment fragment_in_order(const Sm80Gemm& gemm, const Sm80Operand& operand, int side,
                            int element_bits, std::span<const sema::CopyInstruction> copies);
 

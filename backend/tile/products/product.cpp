@@ -146,7 +146,6 @@ class ProductMaker {
     const sema::Tensor& tensor = kernel().loaded(load);
     const auto axes = axes_of(load);
     const TileId from = add_tile({tensor.name, tensor.element, axes, Space::global, load, -1});
-    if (bound && bound->registers > 0) return in_registers(load, factor, from, *bound, step);
     // Zeros around a window are there once it is copied.
     const NodeId selection = element_of(kernel(), factor)->selection;
     const TileId to = add_tile({"tile_" + tensor.name, tensor.element, axes, Space::shared,
@@ -190,25 +189,12 @@ class ProductMaker {
     return how.fragment ? fragment(load, factor, to, how, step) : to;
   }
 
-  // Loaded ahead by the threads that multiply it.
-  TileId in_registers(NodeId load, NodeId factor, TileId from, const BoundOperand& how,
-                      Block& step) {
-    const Tile& global = made_.tile(from);
-    Tile ahead{"ahead_" + global.name, global.element, global.axes, Space::registers, load};
-    ahead.stages = how.registers;
-    ahead.threads = how.threads;
-    const TileId held = add_tile(std::move(ahead));
-    step.push_back({Copy{held, from, how.vector, how.vector_mode}});
-    return how.converted ? fragment(load, factor, held, how, step) : held;
-  }
-
-  // `from`: the tile in shared memory, or in registers.
-  TileId fragment(NodeId load, NodeId factor, TileId from, const BoundOperand& how, Block& step) {
-    Tile held{"fragment_" + kernel().loaded(load).name, *how.fragment, made_.tile(from).axes};
-    held.value = how.converted ? factor : made_.tile(from).value;
+  TileId fragment(NodeId load, NodeId factor, TileId shared, const BoundOperand& how, Block& step) {
+    Tile held{"fragment_" + kernel().loaded(load).name, *how.fragment, made_.tile(shared).axes};
+    held.value = how.converted ? factor : made_.tile(shared).value;
     held.filled_by = how.fragment_copy;
     const TileId to = add_tile(std::move(held));
-    step.push_back(how.converted ? Stmt{Map{to}} : Stmt{Copy{to, from}});
+    step.push_back(how.converted ? Stmt{Map{to}} : Stmt{Copy{to, shared}});
     return to;
   }
 
@@ -330,11 +316,6 @@ ProductParts parts_of(const Program& product) {
       } else if (to == multiplied && !is_load) {
         operand.read = stmt;
       }
-    }
-    // Before a program is bound all operands are in shared memory.
-    if (product.tile(operand.shared).space == Space::registers) {
-      operand.shared = -1;
-      operand.ahead = operand.load ? operand.load->dst : -1;
     }
     return operand;
   };

@@ -48,12 +48,10 @@
 //         map fragment_B[n,k] = bf16(tile_B[n,k])
 //         mma sum[m,n] += fragment_A[m,k] * fragment_B[n,k] over k by "..." in intervals of 128
 //
-// What no two warps multiply needs no shared memory: threads load it to registers, some tiles
-// ahead, and hold what the instruction multiplies there, in another order of k
-// (register_operand.h):
+// What no two warps multiply is its thread's own: lanes copy what the instruction gives them, so
+// that each reads what it has copied, in another order of k:
 //
-//         copy ahead_B[n,k] <- B[n,k] by 32 along mode 1    into one of the stages of registers
-//         map fragment_B[n,k] = bf16(ahead_B[n,k])
+//         tile_B ... as ... own stages 3 by threads ((4,8),8,(32,2)) -> (n,k)
 //
 // On Hopper's tensor cores TMA copies A and B, perhaps by views (operand_view.h). Behind the sums
 // what the outputs read of their own shape comes through shared memory, vectors come to registers,
@@ -134,7 +132,6 @@ std::variant<Program, NotTiled> form_product(const sema::KernelPtr& kernel, cons
 // How an operand gets to the threads that multiply it.
 struct BoundOperand {
   SharedTile shared;  // of the factor, as the sum's type; under an atom of the load, as it is
-  int registers = 0;  // stages of registers that it is loaded to, in place of shared memory
   std::optional<Distribution> threads = {};  // that read it; none where TMA copies it
   // By which they copy it to shared memory; else through registers.
   std::optional<sema::CopyInstruction> async = {};
@@ -186,8 +183,7 @@ struct ProductParts {
     const Copy* load = nullptr;  // from global memory
     const Stmt* put = nullptr;   // into shared memory, where `load` does not go there
     const Stmt* read = nullptr;  // into registers, where fragments are multiplied
-    TileId shared = -1;          // the tile in shared memory; -1: there is none, but
-    TileId ahead = -1;           // one in registers
+    TileId shared = -1;          // the tile in shared memory
   };
   // A further product, and its operand of the columns: it shares that of the rows.
   struct Further {

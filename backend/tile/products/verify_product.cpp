@@ -251,9 +251,7 @@ class ProductVerifier {
       if (mma.interval > 0) problem("interval", "there are intervals, and no instruction");
       if (parts_.exchanged) problem("product", "factors are exchanged of no instruction");
       for (const ProductParts::Operand& way : parts_.operands)
-        if (way.read || way.ahead >= 0)
-          problem("fragment", name(way.shared >= 0 ? way.shared : way.ahead) +
-                                  " has fragments of no instruction");
+        if (way.read) problem("fragment", name(way.shared) + " has fragments of no instruction");
       return;
     }
     const sema::Atom& atom = *mma.atom;
@@ -274,8 +272,8 @@ class ProductVerifier {
       const bool is_shared = side == 0 ? atom.a_shared : atom.b_shared;
       const TileId multiplied = side == 0 ? mma.a : mma.b;
       const ElementType type = side == 0 ? atom.a_type : atom.b_type;
-      if (is_shared != (tile(multiplied).space == Space::shared) ||
-          tile(multiplied).element != type)
+      const auto& way = parts_.operands[static_cast<std::size_t>(of_instruction(side))];
+      if (is_shared != !way.read || tile(multiplied).element != type)
         problem("fragment", name(multiplied) + " is not what " + atom.name + " multiplies");
       if (!is_shared && tile(multiplied).filled_by)
         is_filled(tile(multiplied), sema::CopySpace::shared, "warp");
@@ -313,26 +311,9 @@ class ProductVerifier {
                             " do not come to shared memory in one way");
   }
 
-  // The threads of a tile have accesses of it, at most `most` of them.
-  void loaded_by(const Copy& load, AxisId outer, int most) {
-    const Distribution& threads = *tile(load.dst).threads;
-    const Layout& layout = threads.layout;
-    const bool fits = layout.is_known() && layout.rank() == 2 &&
-                      is_onto(layout, {outer, summed()}) && layout.shape[1].is_tuple() &&
-                      layout.shape[1].rank() == 2;
-    const std::string what = "the threads of " + name(load.dst);
-    if (!fits)
-      return problem("threads", what + " are no layout (thread, (element, access)) -> coordinate");
-    if (threads.threads() > most)
-      problem("threads", what + " are more than the " + std::to_string(most) + " that read");
-    covers_once(layout, box({{outer, extent(outer)}, {summed(), extent(summed())}}), what);
-    access(load, threads);
-  }
-
   void operand(const ProductParts::Operand& way, AxisId outer) {
-    if (!way.load) return problem("read", "a factor of the product is not read from memory");
+    if (!way.load) return problem("read", name(way.shared) + " is not read from memory");
     statement_ = nullptr;
-    if (way.shared < 0) return in_registers(way, outer);
     const Tile& shared = tile(way.shared);
     if (!shared.shared) return problem("shared", name(way.shared) + " has no layout");
     places(way.shared, outer);
@@ -341,8 +322,19 @@ class ProductVerifier {
     const bool is_async = way.load->dst == way.shared;
     if (!next.threads || is_async == (way.put != nullptr))
       return problem("threads", name(way.shared) + " is stored by no threads");
-    loaded_by(*way.load, outer,
-              program_.warpgroups ? threads_of_producer : program_.threads->threads());
+    const Layout& layout = next.threads->layout;
+    const bool fits = layout.is_known() && layout.rank() == 2 &&
+                      is_onto(layout, {outer, summed()}) && layout.shape[1].is_tuple() &&
+                      layout.shape[1].rank() == 2;
+    const std::string what = "the threads of " + name(way.load->dst);
+    if (!fits)
+      return problem("threads", what + " are no layout (thread, (element, access)) -> coordinate");
+    const int readers = program_.warpgroups ? threads_of_producer : program_.threads->threads();
+    if (next.threads->threads() > readers)
+      problem("threads", what + " are more than the " + std::to_string(readers) + " that read");
+    covers_once(layout, box({{outer, extent(outer)}, {summed(), extent(summed())}}), what);
+    access(*way.load, *next.threads);
+    if (shared.shared->own) own(way, outer);
     if (is_async) return async(*way.load, outer);
     if (const auto* put = std::get_if<Copy>(&way.put->node)) {
       const bool whole = put->vector >= 1 && next.threads->vector % put->vector == 0;
@@ -351,15 +343,13 @@ class ProductVerifier {
     }
   }
 
-  // Threads load what they multiply: as many as multiply, which hold what the instruction reads.
-  void in_registers(const ProductParts::Operand& way, AxisId outer) {
-    const Tile& ahead = tile(way.ahead);
+  // All threads that multiply copy what the instruction reads of it.
+  void own(const ProductParts::Operand& way, AxisId outer) {
     const auto& atom = parts_.mma->atom;
-    if (!ahead.threads || ahead.stages < 2 || !atom || atom->kind != "warp")
-      return problem("threads", name(way.ahead) + " is in registers of no warps that multiply it");
-    loaded_by(*way.load, outer, program_.threads->threads());
-    const std::string what = "the threads of " + name(way.ahead);
-    const Distribution& threads = *ahead.threads;
+    const Distribution& threads = *tile(way.load->dst).threads;
+    const std::string what = "the threads of " + name(way.shared);
+    if (way.put || !atom || atom->kind != "warp")
+      return problem("threads", name(way.shared) + " is copied by no warps that multiply it");
     if (threads.threads() != program_.threads->threads())
       return problem("threads", what + " are not those that multiply");
     const int side = outer == of_instruction(0) ? 0 : 1;
@@ -534,7 +524,7 @@ class ProductVerifier {
   static std::int64_t bytes_of(const Tile& tile) {
     constexpr std::int64_t step = 128;
     const std::int64_t bytes =
-        (places_of(tile.shared->layout).most + 1) * std::max(8, bits(tile.element)) / 8;
+        ((places_of(tile.shared->layout).most + 1) * bits(tile.element) + 7) / 8;
     return (bytes + step - 1) / step * step;
   }
 
@@ -544,7 +534,6 @@ class ProductVerifier {
     std::vector<ProductParts::Operand> all(parts_.operands.begin(), parts_.operands.end());
     for (const ProductParts::Further& each : parts_.further) all.push_back(each.operand);
     for (const ProductParts::Operand& way : all) {
-      if (way.shared < 0) continue;
       const Tile& shared = tile(way.shared);
       if (stages > 0 && stages != shared.shared->stages)
         problem("stages", "the operands have different numbers of stages");

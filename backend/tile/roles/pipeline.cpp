@@ -1,7 +1,6 @@
 #include "backend/tile/roles/pipeline.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "backend/tile/chained_products.h"
 #include "backend/tile/products/product.h"
@@ -46,17 +45,7 @@ class ProductPipelines {
   void operands() {
     Pipeline k{
         product_.axis(parts_.sums->axis).name, Pipeline::Moves::operands, parts_.sums->axis, {}};
-    std::vector<Pipeline> in_registers;
     const auto add = [&](const ProductParts::Operand& operand, std::size_t side) {
-      if (operand.shared < 0) {
-        const Tile& ahead = product_.tile(operand.ahead);
-        in_registers.push_back({k.name + "_in_registers",
-                                Pipeline::Moves::operands,
-                                k.axis,
-                                {{operand.ahead, Completion::load, 1}},
-                                ahead.stages});
-        return;
-      }
       const Tile& shared = product_.tile(operand.shared);
       const Completion completion = completion_of(shared);
       const bool multicast = completion == Completion::mbarrier;
@@ -72,7 +61,6 @@ class ProductPipelines {
     const bool waits_at_once = parts_.mma->interval > 0 && parts_.mma->sets == 1;
     if (has_warpgroup_atom(product_) && !waits_at_once) k.late = 1;
     made_.push_back(std::move(k));
-    std::ranges::move(in_registers, std::back_inserter(made_));
   }
 
   // Each warpgroup that multiplies gives its sums to those of the same number in the other blocks;

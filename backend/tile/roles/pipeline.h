@@ -1,5 +1,5 @@
-// The third pass: which tiles in shared memory or registers have several stages, so that some are
-// written while others are read, and what tells that a copy is complete.
+// The third pass: which tiles in shared memory have several stages, so that some are written while
+// others are read, and what tells that a copy is complete.
 //
 //   for k in sequence step 64 {                 pipeline k of 4 stages, 2 tiles ahead:
 //     copy tile_A[m,k] <- A[m,k]                  tile_A by TMA, a part from each of 2 blocks
@@ -32,7 +32,6 @@ enum class Completion {
   group,     // cp.async: its group is waited for, then a barrier
   mbarrier,  // TMA, or stores to another block: an mbarrier counts the bytes
   bulk,      // TMA from shared memory: its bulk group has been read
-  load,      // a thread loads it to its own registers, and waits where it reads them
 };
 
 // A tile of a stage.
@@ -45,9 +44,8 @@ struct StagedTile {
 };
 
 struct Pipeline {
-  // operands: what a loop multiplies, on its way to shared memory or registers; sums: of parts of
-  // the loop, from the registers of one block to the shared memory of another; inputs, outputs: of
-  // the epilogue.
+  // operands: what a loop multiplies, on its way to shared memory; sums: of parts of the loop, from
+  // the registers of one block to the shared memory of another; inputs, outputs: of the epilogue.
   enum class Moves { operands, sums, inputs, outputs };
 
   std::string name;

@@ -23,8 +23,6 @@ std::string_view how(Completion completion) {
     case Completion::mbarrier:
     case Completion::bulk:
       return "by TMA";
-    case Completion::load:
-      return "by the threads that multiply it";
   }
   return "";
 }

@@ -51,23 +51,17 @@ class RolesVerifier {
         const Tile& tile = program_.tile(staged.tile);
         if (each.moves == Moves::sums) continue;
         ++held[staged.tile];
-        const bool by_load = staged.completion == Completion::load;
-        if (by_load ? tile.stages == 0 : !tile.shared)
-          problem("pipeline-tile", "`" + tile.name + "` is not in " +
-                                       (by_load ? "stages of registers" : "shared memory"));
-        else if (const int stages = by_load ? tile.stages : tile.shared->stages;
-                 stages != each.stages)
-          problem("pipeline-stages", "`" + tile.name + "` has " + std::to_string(stages) +
-                                         " stages, and its pipeline " +
-                                         std::to_string(each.stages));
+        if (!tile.shared)
+          problem("pipeline-tile", "`" + tile.name + "` is not in shared memory");
+        else if (tile.shared->stages != each.stages)
+          problem("pipeline-stages",
+                  "`" + tile.name + "` has " + std::to_string(tile.shared->stages) +
+                      " stages, and its pipeline " + std::to_string(each.stages));
       }
       if (each.stages < 1 || each.late < 0 || each.late >= each.stages)
         problem("pipeline-stages", "`" + each.name + "` has " + std::to_string(each.stages) +
                                        " stages, of which readers hold " +
                                        std::to_string(each.late) + " more");
-      if (each.has(Completion::load) && said_.roles.size() > 1)
-        problem("pipeline-tile",
-                "`" + each.name + "` is in registers, and those that multiply " + "load nothing");
       for (const StagedTile& staged : each.tiles) blocks(each, staged);
     }
     // Elements of an elementwise program are written once.
@@ -75,7 +69,7 @@ class RolesVerifier {
     for (std::size_t i = 0; i < program_.tiles.size(); ++i) {
       const Tile& tile = program_.tiles[i];
       const int found = held[static_cast<TileId>(i)];
-      if ((tile.space == Space::shared || tile.stages > 0) && found != 1)
+      if (tile.space == Space::shared && found != 1)
         problem("pipeline-tile",
                 "`" + tile.name + "` is in " + std::to_string(found) + " pipelines, expected 1");
     }

@@ -209,6 +209,7 @@ class Parser {
   SharedTile shared() {
     SharedTile made;
     made.layout = layouts_.layout();
+    made.own = cursor_.accept("own");
     if (cursor_.accept("stages")) made.stages = cursor_.small_integer();
     if (cursor_.accept("parts")) made.part = pair();
     if (!cursor_.accept("span")) return made;
@@ -285,7 +286,6 @@ class Parser {
       made.assignment = cursor_.small_integer();
     }
     if (cursor_.accept("as")) made.shared = shared();
-    if (cursor_.accept("stages")) made.stages = cursor_.small_integer();
     bool by = cursor_.accept("by");
     if (by && cursor_.accept("threads")) {
       made.threads = distribution();

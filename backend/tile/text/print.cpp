@@ -70,7 +70,7 @@ std::string threads_text(const Program& program) {
 
 std::string shared_text(const Program& program, const SharedTile& shared) {
   const std::string stages = " stages " + std::to_string(shared.stages);
-  std::string text = " as " + to_string(shared.layout);
+  std::string text = " as " + to_string(shared.layout) + (shared.own ? " own" : "");
   if (!shared.by_tma() && !shared.part) return text + (shared.stages > 1 ? stages : "");
   if (shared.part) text += " parts " + list({(*shared.part)[0], (*shared.part)[1]});
   text += " span " + std::to_string(shared.span);
@@ -87,7 +87,6 @@ std::string tile_text(const Program& program, const Tile& tile) {
          ") in " + std::string(space_name(tile.space)) + " = %" + std::to_string(tile.value) +
          (tile.assignment >= 0 ? " of output " + std::to_string(tile.assignment) : "") +
          (tile.shared ? shared_text(program, *tile.shared) : "") +
-         (tile.stages > 0 ? " stages " + std::to_string(tile.stages) : "") +
          (tile.threads ? " by " + distribution_text(program, *tile.threads) : "") +
          (tile.filled_by ? " by \"" + tile.filled_by->name + "\"" : "") + "\n";
 }

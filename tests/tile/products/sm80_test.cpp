@@ -30,7 +30,8 @@ using tile::For;
 using tile::Mma;
 using tile::Program;
 
-const std::string script = "tests/tile/products/sm80.lay";
+const std::string script = "tests/tile/products/sm80.lay",
+                  of_lanes = "tests/tile/products/own/own.lay";
 
 // Calls f(program, gemm) for the variants of the plan on tensor cores whose product is formed.
 void each_product(const plan::Plan& plan,
@@ -71,22 +72,23 @@ void each_chosen(const KernelPtr& kernel, const Target& target,
 }
 
 Program program_of(const std::string& name) {
-  return first_program(script, name, *find_target("a100"));
+  return first_program(name == "own_weights" ? of_lanes : script, name, *find_target("a100"));
 }
 
 }  // namespace
 
 TEST_CASE("golden tile programs of products on tensor cores after each pass") {
-  check_golden_programs(script, *find_target("a100"), {"form", "bind", "expand"});
+  for (const std::string& name : {script, of_lanes})
+    check_golden_programs(name, *find_target("a100"), {"form", "bind", "expand"});
 }
 
 TEST_CASE("what is chosen for tensor cores is read back from the program") {
   int count = 0, scaled = 0, promoted = 0, elements = 0, sliced = 0, converted = 0, batched = 0,
-      exchanged = 0, registers = 0, as_stored = 0;
+      exchanged = 0, own = 0, as_stored = 0;
   for (const std::string& name :
        {script, std::string("tests/agreement/sm80.lay"), std::string("tests/agreement/mixed.lay"),
         std::string("tests/agreement/half_bytes.lay"), std::string("tests/agreement/tensor.lay"),
-        std::string("tests/agreement/registers.lay"),
+        std::string("tests/agreement/products/private.lay"),
         std::string("tests/agreement/products/scaled.lay"),
         std::string("tests/tile/products/tensor_cores.lay")})
     for (const auto& kernel : kernels_of(source(name)))
@@ -105,12 +107,12 @@ TEST_CASE("what is chosen for tensor cores is read back from the program") {
           converted += gemm.a.converted || gemm.b.converted;
           batched += !gemm.batch.empty();
           exchanged += gemm.swap_ab;
-          registers += gemm.a.registers > 0 && gemm.a.converted;
-          as_stored += gemm.a.registers > 0 && !gemm.a.converted;
+          own += gemm.a.own && gemm.a.converted;
+          as_stored += gemm.a.own && !gemm.a.converted;
         });
   CHECK(count >= 200);
   for (const int met :
-       {scaled, promoted, elements, sliced, converted, batched, exchanged, registers, as_stored})
+       {scaled, promoted, elements, sliced, converted, batched, exchanged, own, as_stored})
     CHECK(met > 0);
 }
 
@@ -129,7 +131,7 @@ TEST_CASE("programs of plans on tensor cores are those of what is read back from
 }
 
 TEST_CASE("each rule of products on tensor cores is broken once") {
-  for (const char* name : {"fragments", "widened", "sliced", "elements", "registers"})
+  for (const char* name : {"fragments", "widened", "sliced", "elements", "own_weights"})
     CHECK(tile::verify(program_of(name)).empty());
   const struct {
     const char* code;
@@ -174,26 +176,24 @@ TEST_CASE("each rule of products on tensor cores is broken once") {
        [](Program& p) { named(p, "tile_A").shared->layout = Layout(tuple(64, 32), tuple(1, 64)); }},
       {"tile-space", "`C` has threads of its own", "fragments",
        [](Program& p) { named(p, "C").threads = p.threads; }},
-      {"tile-space", "`tile_X` has stages of registers", "registers",
-       [](Program& p) { named(p, "tile_X").stages = 2; }},
-      {"threads", "is in registers of no warps", "registers",
-       [](Program& p) { named(p, "ahead_W").stages = 1; }},
-      {"threads", "are not those that multiply", "registers",
+      {"threads", "is copied by no warps", "own_weights",
+       [](Program& p) { mma(p).atom->kind = "thread"; }},
+      {"threads", "are not those that multiply", "own_weights",
        [](Program& p) {
-         tile::Tile& ahead = named(p, "ahead_W");
-         const Layout& all = ahead.threads->layout;
+         tile::Tile& own = named(p, "tile_W");
+         const Layout& all = own.threads->layout;
          // Half of the warps, with the others' accesses behind their own.
-         ahead.threads->layout =
+         own.threads->layout =
              Layout(tuple(tuple(all.shape[0][0], all.shape[0][1]),
                           tuple(all.shape[1][0], tuple(all.shape[1][1], all.shape[0][2]))),
                     tuple(tuple(all.stride[0][0], all.stride[0][1]),
                           tuple(all.stride[1][0], tuple(all.stride[1][1], all.stride[0][2]))));
        }},
-      {"threads", "do not hold it as", "registers",
+      {"threads", "do not hold it as", "own_weights",
        [](Program& p) {
-         tile::Tile& ahead = named(p, "ahead_W");
-         const Layout& all = ahead.threads->layout;
-         ahead.threads->layout =
+         tile::Tile& own = named(p, "tile_W");
+         const Layout& all = own.threads->layout;
+         own.threads->layout =
              Layout(all.shape, transform(all.stride, [](const Tuple& stride) {
                       if (!stride.is_basis() || stride.path()[0] != tile::column_axis)
                         return stride;
@@ -202,8 +202,6 @@ TEST_CASE("each rule of products on tensor cores is broken once") {
                       return stride.value().is(8) ? Tuple::basis(1, stride.path()) : stride;
                     }));
        }},
-      {"fragment", "`fragment_W` is not what", "registers",
-       [](Program& p) { mma(p).atom->a_shared = true; }},
   };
   for (const auto& row : rows) {
     Program program = program_of(row.kernel);

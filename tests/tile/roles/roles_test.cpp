@@ -27,8 +27,7 @@ using tile::Program;
 using tile::Ring;
 using tile::Specialised;
 
-const std::string roles_script = "tests/tile/roles/roles.lay",
-                  ampere_script = "tests/tile/roles/ampere.lay";
+const std::string roles_script = "tests/tile/roles/roles.lay";
 
 void check_goldens(const std::string& script, const Target& target) {
   Sources sources;
@@ -46,8 +45,7 @@ void check_goldens(const std::string& script, const Target& target) {
   }
 }
 
-Program program_called(const std::string& name) {
-  if (name == "registers") return first_program(ampere_script, name, *find_target("a100"));
+Program hopper_program(const std::string& name) {
   return first_program(roles_script, name, *find_target("h200"));
 }
 
@@ -90,13 +88,12 @@ std::string fault_of(const Program& program, const Specialised& said, int runs) 
 
 TEST_CASE("golden passes over each kind of program, pipelines and roles among them") {
   check_goldens(roles_script, *find_target("h200"));
-  check_goldens(ampere_script, *find_target("a100"));
+  check_goldens("tests/tile/roles/ampere.lay", *find_target("a100"));
 }
 
 TEST_CASE("no stage is overwritten or read too early, and no role waits for ever") {
   std::set<std::string> met;  // what is alike needs one machine
-  int rings = 0, chains = 0, clusters = 0, groups = 0, exchanges = 0, registers = 0, meeting = 0,
-      loads = 0;
+  int rings = 0, chains = 0, clusters = 0, groups = 0, exchanges = 0, registers = 0, meeting = 0;
   const std::pair<const char*, const char*> scripts[] = {
       {"h200", "tests/tile/roles/roles.lay"},
       {"h200", "tests/tile/hopper/sm90.lay"},
@@ -110,7 +107,6 @@ TEST_CASE("no stage is overwritten or read too early, and no role waits for ever
       {"h200", "tests/agreement/ring.lay"},
       {"h200", "tests/agreement/products/chained.lay"},
       {"h200", "tests/agreement/products/scaled.lay"},
-      {"a100", "tests/agreement/registers.lay"},
       {"h200", "tests/tile/reductions.lay"},
       {"h200", "tests/tile/elementwise/moves.lay"},
   };
@@ -134,11 +130,10 @@ TEST_CASE("no stage is overwritten or read too early, and no role waits for ever
         exchanges += has("taken");
         registers += has("warps of consumer,") || has("warps of multiplying");
         meeting += !has("drained") && !said.pipelines.empty();
-        loads += has("by the threads that multiply it");
       }
   CAPTURE(met.size());
   CHECK(met.size() >= 1000);
-  for (const int count : {rings, chains, clusters, groups, exchanges, registers, meeting, loads})
+  for (const int count : {rings, chains, clusters, groups, exchanges, registers, meeting})
     CHECK(count > 0);
 }
 
@@ -211,10 +206,9 @@ TEST_CASE("the machine finds each number of roles that is wrong") {
        "overwritten"},
       {"attention", [](Specialised& s) { ring_of(s, "load_L").initial_phase = 0; },
        "all agents wait"},
-      {"registers", [](Specialised& s) { s.pipelines[1].late = 1; }, "than the one"},
   };
   for (const auto& row : rows) {
-    const Program program = program_called(row.kernel);
+    const Program program = hopper_program(row.kernel);
     Specialised said = tile::specialise(program, tile::pipeline(program));
     CHECK(fault_of(program, said, 20) == "");
     row.breaks(said);
@@ -242,14 +236,6 @@ TEST_CASE("each rule of pipelines and roles is broken once") {
        [](Specialised& s) {
          for (tile::StagedTile& each : s.pipelines[0].tiles) each.blocks = 1;
        }},
-      {"pipeline-tile", "`ahead_W` is in 0 pipelines", "registers",
-       [](Specialised& s) { s.pipelines.pop_back(); }},
-      {"pipeline-tile", "`tile_X` is not in stages of registers", "registers",
-       [](Specialised& s) { s.pipelines[0].tiles[0].completion = tile::Completion::load; }},
-      {"pipeline-stages", "`ahead_W` has 3 stages, and its pipeline 2", "registers",
-       [](Specialised& s) { s.pipelines[1].stages = 2; }},
-      {"pipeline-tile", "those that multiply load nothing", "registers",
-       [](Specialised& s) { s.roles.push_back(s.roles[0]); }},
       {"pipeline-stages", "has 4 stages, and its pipeline 5", "cooperative",
        [](Specialised& s) { s.pipelines[0].stages = 5; }},
       {"pipeline-stages", "readers hold 4 more", "cooperative",
@@ -318,7 +304,7 @@ TEST_CASE("each rule of pipelines and roles is broken once") {
        [](Specialised& s) { ring_of(s, "freed").stages = 2; }},
   };
   for (const auto& row : rows) {
-    const Program program = program_called(row.kernel);
+    const Program program = hopper_program(row.kernel);
     Specialised said = tile::specialise(program, tile::pipeline(program));
     CHECK(tile::verify(program, said).empty());
     row.breaks(said);

@@ -47,9 +47,6 @@ class Simulation {
       ring(operands);
     else if (std::string fault = by_all_threads(said_.pipeline(operands)); !fault.empty())
       return fault;
-    for (const Pipeline& each : said_.pipelines)
-      if (each.has(tile::Completion::load))
-        if (std::string fault = by_each_thread(each); !fault.empty()) return fault;
     const PipelineId sums = said_.moving(Pipeline::Moves::sums);
     if (sums >= 0 && said_.barrier(Barrier::Use::drained, sums)) exchange(sums);
     return machine_.run(random_);
@@ -265,25 +262,6 @@ class Simulation {
       if (written % pipeline.stages == r % pipeline.stages)
         return "a stage is written while it is read";
       write();
-    }
-    return "";
-  }
-
-  // ---- registers of a thread, which loads a round behind those ahead when it has read one
-
-  std::string by_each_thread(const Pipeline& pipeline) {
-    std::vector<int> held(static_cast<std::size_t>(pipeline.stages), -1);  // round of a stage
-    int written = 0;
-    const auto load = [&] {
-      held[static_cast<std::size_t>(written % pipeline.stages)] = written;
-      ++written;
-    };
-    for (int r = 0; r <= pipeline.ahead(); ++r) load();
-    for (int r = 0; r < 4 * pipeline.stages; ++r) {
-      if (held[static_cast<std::size_t>(r % pipeline.stages)] != r) return "a round is not there";
-      if (written % pipeline.stages != r % pipeline.stages)
-        return "another stage is written than the one that has been read";
-      load();
     }
     return "";
   }

@@ -26,22 +26,13 @@ int extent_of(const Tuple& mode) {
 // a time. 64 sums and 32 elements spill, and so do 32 and 32 where batches make addresses longer.
 constexpr int most_beside_sums = 64, most_at_once = 8;
 
-// Elements of a thread's part of a K tile that no asynchronous copy brings to shared memory.
+// Elements of a thread's part of a K tile that no asynchronous copy brings.
 int elements_of_thread(const plan::Sm80Operand& operand) {
-  const bool waits = !operand.async && operand.registers == 0;
-  return !waits ? 0 : operand.vector * extent_of(operand.threads[1][1].shape);
+  return operand.async ? 0 : operand.vector * extent_of(operand.threads[1][1].shape);
 }
 
 int sums_of_thread(const plan::Sm80Gemm& gemm) {
   return extent_of(gemm.accumulators.shape[1]) * (gemm.promotion_interval > 0 ? 2 : 1);
-}
-
-// Intervals whose scales are read ahead: those of the K tiles that registers hold, if each has its
-// own.
-int scales_ahead(const plan::Sm80Gemm& gemm) {
-  const int tiles = std::max(gemm.a.registers, gemm.b.registers);
-  const bool ahead = tiles > 0 && !gemm.scales.empty() && gemm.tiles_of_interval() == 1;
-  return ahead ? tiles * gemm.intervals_of_tile() : 1;
 }
 
 // A further mode of stages, one behind the other.
@@ -62,15 +53,15 @@ Sm80Expander::Sm80Expander(Declared& declared, const tile::Program& program)
     : declared_(declared),
       b_(declared.b),
       gemm_(plan::sm80_of(program)),
-      scales_ahead_(scales_ahead(gemm_)),
-      scales_(declared, gemm_, OutsideNumbers::last, 1, scales_ahead_),
+      rounds_(gemm_.tiles_of_scales()),
+      scales_(declared, gemm_, OutsideNumbers::last, 1,
+              rounds_ > 1 ? rounds_ * gemm_.intervals_of_tile() : 1),
       sync_(declared, program),
       holds_ahead_(sums_of_thread(gemm_) +
                        (elements_of_thread(gemm_.a) + elements_of_thread(gemm_.b)) *
                            (gemm_.batch.empty() ? 1 : 2) <=
                    most_beside_sums),
-      order_(gemm_.order_of_k()),
-      rounds_(std::max({1, gemm_.a.registers, gemm_.b.registers})) {
+      order_(gemm_.order_of_k()) {
   declare(a_, gemm_.a, 0);
   declare(b_operand_, gemm_.b, 1);
   declared.from(declared.kernel.node(gemm_.contraction).where,
@@ -113,24 +104,16 @@ void Sm80Expander::declare(Operand& operand, const plan::Sm80Operand& plan, int 
   operand.name = axis == 0 ? "A" : "B";
   const auto& load = std::get<sema::Load>(declared_.kernel.node(plan.load).what);
   const ElementType element = declared_.tensor(load.tensor).element;
-  if (in_registers(operand)) {
-    declared_.from(where_of(operand), "(element of an access, access, K tile)");
-    const int accesses = extent_of(plan.threads[1][1].shape);
-    operand.ahead = b_.registers(declared_.name(axis == 0 ? "a_ahead" : "b_ahead"), element,
-                                 make_layout(tuple(plan.vector, accesses, plan.registers)));
-  } else {
-    declared_.from(where_of(operand),
-                   std::string(axis == 0 ? "(m" : "(n") + ",k,stage) -> offset in elements");
-    constexpr int alignment = 128;
-    operand.shared = b_.shared(declared_.name(operand.name + "_shared"), element,
-                               with_stages(plan.shared, gemm_.stages), alignment);
-  }
+  declared_.from(where_of(operand),
+                 std::string(axis == 0 ? "(m" : "(n") + ",k,stage) -> offset in elements");
+  constexpr int alignment = 128;
+  operand.shared = b_.shared(declared_.name(operand.name + "_shared"), element,
+                             with_stages(plan.shared, gemm_.stages), alignment);
   declared_.from(where_of(operand), "(value of the atom, atom, step)");
-  // Two buffers of fragments: one step is multiplied while the next one is read. What registers
-  // hold already needs one.
-  const Layout held =
-      make_layout(tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)],
-                        in_registers(operand) ? 1 : 2));
+  // Two buffers of fragments: one step is multiplied while the next one is read. What a thread has
+  // read of its own needs one.
+  const Layout held = make_layout(
+      tuple(plan.fragment.values(), gemm_.repeats()[static_cast<size_t>(axis)], plan.own ? 1 : 2));
   operand.fragment = b_.registers(declared_.name(axis == 0 ? "a" : "b"),
                                   axis == 0 ? gemm_.mma.a_type : gemm_.mma.b_type, held);
   if (is_held(operand)) {
@@ -139,9 +122,15 @@ void Sm80Expander::declare(Operand& operand, const plan::Sm80Operand& plan, int 
         b_.registers(declared_.name(axis == 0 ? "a_next" : "b_next"), element,
                      make_layout(tuple(plan.vector, extent_of(plan.threads[1][1].shape))));
   }
-  if (plan.converted && !in_registers(operand))
+  if (plan.own) {
+    declared_.from(where_of(operand), "(element,access) of what this thread has of a K tile");
+    operand.stored =
+        b_.registers(declared_.name(axis == 0 ? "a_own" : "b_own"), element,
+                     make_layout(tuple(plan.vector, extent_of(plan.threads[1][1].shape))));
+  } else if (plan.converted) {
     operand.stored =
         b_.registers(declared_.name(axis == 0 ? "a_stored" : "b_stored"), element, held);
+  }
 }
 
 void Sm80Expander::run() {
@@ -188,7 +177,7 @@ void Sm80Expander::place(Operand& operand, Term tile) {
   const Term group = axis == 0 ? warp % gemm_.groups[0] : warp / gemm_.groups[0];
   part_[axis] = b_.let(declared_.name(lower + "_part"), group * gemm_.part()[axis]);
   tile_[axis] = b_.let(declared_.name(outer + "_tile"), tile * gemm_.tile[axis]);
-  if (in_registers(operand)) return;
+  if (plan.own) return;
   declared_.from(where_of(operand), plan.fragment.copy
                                         ? "the row that this lane names to " +
                                               plan.fragment.copy->name + ": " +
@@ -233,20 +222,18 @@ void Sm80Expander::each_access(const Operand& operand, const AccessBody& body) {
     body(access, b_.at(along(rest, 0), access), b_.at(along(rest, 1), access));
   };
   const int count = extent_of(rest.shape);
-  if (operand.plan->async || in_registers(operand) || holds_ahead_ || count <= most_at_once)
+  if (operand.plan->async || holds_ahead_ || count <= most_at_once)
     return unrolled("access", count, at);
   b_.loop("first", number(0), number(count), {.step = most_at_once}, [&](Term first) {
     unrolled("access", most_at_once, [&](Term access) { at(first + access); });
   });
 }
 
-// One operand's part of a K tile on its way: to the stage itself, to registers that hold it until
-// then, or to those that it is multiplied from.
+// One operand's part of a K tile on its way: to the stage itself, or to registers that hold it.
 void Sm80Expander::load(const Operand& operand, Term k_first, Term stage) {
   const plan::Sm80Operand& plan = *operand.plan;
-  const bool to_registers = is_held(operand) || in_registers(operand);
-  declared_.from(where_of(operand),
-                 operand.name + (to_registers ? ": global -> registers" : ": global -> shared"));
+  declared_.from(where_of(operand), operand.name + (is_held(operand) ? ": global -> registers"
+                                                                     : ": global -> shared"));
   each_access(operand, [&](Term access, Term outer_step, Term k_step) {
     const Term outer = operand.first + outer_step, k = k_first + operand.k + k_step;
     std::vector<std::pair<sema::IndexId, Term>> at{{gemm_.k, k}, {plan.outer, outer}};
@@ -257,16 +244,13 @@ void Sm80Expander::load(const Operand& operand, Term k_first, Term stage) {
     // the last are zeros as well, which lets the main loop copy ahead without a condition.
     const CopyGuard guard{outer < declared_.extent(plan.outer) && k < declared_.extent(gemm_.k),
                           true};
-    if (to_registers) {
-      const Ref held = in_registers(operand) ? Ref{operand.ahead, {number(0), access, stage}}
-                                             : Ref{operand.staged, {number(0), access}};
-      b_.copy(held, from, PlainCopy{{plan.vector, 0, plan.vector_mode}, guard});
-      return;
-    }
     const Ref to{operand.shared, {operand.outer + outer_step, operand.k + k_step, stage}};
     const CopyVector vector{plan.vector, run, plan.vector_mode};
     if (plan.async) {
       b_.copy(to, from, AsyncCopy{vector, guard, b_.atom(*plan.async)});
+    } else if (holds_ahead_) {
+      b_.copy({operand.staged, {number(0), access}}, from,
+              PlainCopy{{plan.vector, 0, plan.vector_mode}, guard});
     } else {
       b_.copy(to, from, PlainCopy{vector, guard});
     }
@@ -288,8 +272,8 @@ void Sm80Expander::store(const Operand& operand, Term stage) {
 void Sm80Expander::load_tile(Term tile_k, Term stage) {
   // One group a K tile: waiting for all but n groups is waiting for all but the n newest tiles.
   // Plain copies make empty groups, which count the same.
-  for (const Operand* each : {&a_, &b_operand_})
-    if (!in_registers(*each)) load(*each, tile_k * gemm_.tile[2], stage);
+  load(a_, tile_k * gemm_.tile[2], stage);
+  load(b_operand_, tile_k * gemm_.tile[2], stage);
   b_.emit(Commit{GroupKind::cp_async});
   if (!is_held(a_) && !is_held(b_operand_)) return;
   // Loads stay before the products: without a fence the compiler may sink them to where they are
@@ -303,13 +287,21 @@ void Sm80Expander::store_tile(Term stage) {
   store(b_operand_, stage);
 }
 
-void Sm80Expander::load_ahead(Term tile_k, Term stage) {
-  for (const Operand* each : {&a_, &b_operand_})
-    if (in_registers(*each)) load(*each, tile_k * gemm_.tile[2], stage);
+// What this thread has copied for itself of a K tile: whole accesses, each of several steps.
+void Sm80Expander::read_own(Term stage) {
+  for (const Operand* each : {&a_, &b_operand_}) {
+    if (!each->plan->own) continue;
+    declared_.from(where_of(*each), each->name + ": shared -> registers");
+    each_access(*each, [&](Term access, Term outer_step, Term k_step) {
+      b_.copy({each->stored, {number(0), access}},
+              {each->shared, {each->outer + outer_step, each->k + k_step, stage}},
+              PlainCopy{{each->plan->vector, 0, 1}, {}});
+    });
+  }
 }
 
-// One step's fragments of what registers hold of a K tile.
-void Sm80Expander::take(const Operand& operand, Term step, Term stage) {
+// One step's fragments of what a thread has read of its own.
+void Sm80Expander::convert_own(const Operand& operand, Term step) {
   const plan::Sm80Operand& plan = *operand.plan;
   const auto axis = static_cast<size_t>(operand.axis);
   const int together = order_->together, rows = plan.fragment.values() / together,
@@ -322,7 +314,7 @@ void Sm80Expander::take(const Operand& operand, Term step, Term stage) {
                  first = step % steps * together;
       b_.loop("v", number(0), number(together), {.unrolled = true}, [&](Term v) {
         ElementLowering conversion(declared_, {plan.load});
-        conversion.know(plan.load, b_.read({operand.ahead, {v + first, access, stage}}));
+        conversion.know(plan.load, b_.read({operand.stored, {v + first, access}}));
         b_.assign({operand.fragment, {v + row * together, atom, number(0)}},
                   b_.cast(conversion.value(plan.value), type));
       });
@@ -330,9 +322,9 @@ void Sm80Expander::take(const Operand& operand, Term step, Term stage) {
   });
 }
 
-void Sm80Expander::take_fragments(Term step, Term stage) {
+void Sm80Expander::convert_own(Term step) {
   for (const Operand* each : {&a_, &b_operand_})
-    if (in_registers(*each)) take(*each, step, stage);
+    if (each->plan->own) convert_own(*each, step);
 }
 
 void Sm80Expander::read(const Operand& operand, Term step, Term stage, Term buffer) {
@@ -364,14 +356,14 @@ void Sm80Expander::read(const Operand& operand, Term step, Term stage, Term buff
 
 void Sm80Expander::read_fragments(Term step, Term stage, Term buffer) {
   for (const Operand* each : {&a_, &b_operand_})
-    if (!in_registers(*each)) read(*each, step, stage, buffer);
+    if (!each->plan->own) read(*each, step, stage, buffer);
 }
 
 void Sm80Expander::products(Term buffer) {
   declared_.from(declared_.kernel.node(gemm_.contraction).where, "products of one step");
   const auto repeats = gemm_.repeats();
   const auto buffer_of = [&](const Operand& operand) {
-    return in_registers(operand) ? number(0) : buffer;
+    return operand.plan->own ? number(0) : buffer;
   };
   unrolled("i", repeats[0], [&](Term i) {
     unrolled("j", repeats[1], [&](Term j) {
@@ -401,18 +393,14 @@ ScaleLowering::Place Sm80Expander::interval_at(Term tile, Term part) {
   return {first_, batch_, tile, inside ? slice_ * gemm_.intervals_of_tile() + part : part};
 }
 
-// Those of an interval of the K tile that registers hold in that round.
+// Those of an interval of a K tile of that round.
 HeldScales Sm80Expander::scales_of(Term part, Term round) {
-  if (scales_ahead_ == 1) return {};
+  if (rounds_ == 1) return {};
   return {0, round * gemm_.intervals_of_tile() + part};
 }
 
-void Sm80Expander::read_ahead(Term tile, Term part, Term round) {
-  scales_.read(interval_at(tile, part), scales_of(part, round));
-}
-
 void Sm80Expander::begin_interval(Term tile, Term part) {
-  if (!scales_.any() || scales_ahead_ > 1) return;
+  if (!scales_.any() || rounds_ > 1) return;
   const int of_tiles = gemm_.tiles_of_interval();
   const auto read = [&] { scales_.read(interval_at(tile, part)); };
   if (of_tiles == 1) return read();
@@ -440,7 +428,7 @@ void Sm80Expander::end_interval(Term tile, Term tiles, Term part, Term round) {
   }
   // Without a condition: every interval begins with zeros, which then need no registers.
   clear();
-  if (scales_ahead_ > 1) read_ahead(tile + rounds_, part, round);
+  if (rounds_ > 1) scales_.read(interval_at(tile + rounds_, part), scales_of(part, round));
 }
 
 // All but ahead - 1 groups are done: the oldest tile in flight has arrived for this thread, and
@@ -463,26 +451,24 @@ void Sm80Expander::main_loop() {
   declared_.from(where);
   b_.fill(accumulators_, b_.constant(std::int64_t{0}, gemm_.mma.accumulator));
   if (gemm_.promotion_interval) b_.fill(totals_, b_.constant(std::int64_t{0}, gemm_.total));
-  if (order_) unrolled("s", rounds_, [&](Term s) { load_ahead(s, s); });
-  if (scales_ahead_ > 1) {
-    unrolled("s", rounds_, [&](Term s) {
-      b_.when(s < tiles, [&] {
-        unrolled("part", gemm_.intervals_of_tile(), [&](Term part) { read_ahead(s, part, s); });
-      });
-    });
-  }
-  const auto is_async = [&](const Operand& each) {
-    return in_registers(each) || each.plan->async.has_value();
-  };
-  b_.loop("s", number(0), number(ahead), {.unrolled = is_async(a_) && is_async(b_operand_)},
+  b_.loop("s", number(0), number(ahead), {.unrolled = a_.plan->async && b_operand_.plan->async},
           [&](Term s) {
             load_tile(s, s);
             store_tile(s);
           });
+  if (rounds_ > 1) {
+    unrolled("s", rounds_, [&](Term s) {
+      b_.when(s < tiles, [&] {
+        unrolled("part", gemm_.intervals_of_tile(),
+                 [&](Term part) { scales_.read(interval_at(s, part), scales_of(part, s)); });
+      });
+    });
+  }
   arrived(where);
+  read_own(number(0));
   read_fragments(number(0), number(0), number(0));
   declared_.from(where, "K tile by K tile, " + std::to_string(ahead) + " on their way");
-  if (!order_) {
+  if (rounds_ == 1) {
     b_.loop(declared_.name("tile_k"), number(0), tiles, {},
             [&](Term tile) { multiply_tile(tile, tiles, number(0)); });
   } else {
@@ -497,7 +483,7 @@ void Sm80Expander::main_loop() {
   b_.emit(Wait{GroupKind::cp_async, 0, false});
 }
 
-// `round`: whose registers the K tile has.
+// `round`: whose scales the K tile has.
 void Sm80Expander::multiply_tile(Term tile, Term tiles, Term round) {
   const Span& where = declared_.kernel.node(gemm_.contraction).where;
   const int stages = stages_.pipeline->stages, ahead = stages_.pipeline->ahead();
@@ -512,7 +498,7 @@ void Sm80Expander::multiply_tile(Term tile, Term tiles, Term round) {
     unrolled("step", count, [&](Term step) {
       const Term at = part * steps + step;
       read_fragments(at + 1, stage, (at + 1) % 2);
-      take_fragments(at, round);
+      convert_own(at);
       products(at % 2);
     });
   };
@@ -524,10 +510,10 @@ void Sm80Expander::multiply_tile(Term tile, Term tiles, Term round) {
     begin_interval(tile, part + 1);
   });
   multiply(number(parts - 1), steps - 1);
-  take_fragments(number(parts * steps - 1), round);
-  load_ahead(tile + rounds_, round);
+  convert_own(number(parts * steps - 1));
   store_tile(fill);
   arrived(where);
+  read_own(next);
   read_fragments(number(0), next, number(0));
   products(number(1));
   end_interval(tile, tiles, number(parts - 1), round);

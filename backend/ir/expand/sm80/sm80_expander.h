@@ -15,15 +15,13 @@
 //
 // Elements of another type than the atom's are converted between the read and the products.
 //
-// An operand that goes to registers is loaded there for the first K tiles before the loop, which
-// takes as many K tiles in a round, so that each has registers of its own. Where the fragments of
-// the last step of a K tile have been made of its registers, they are loaded for the one that comes
-// a round later: no thread waits for another.
+// What a thread copies of an operand for itself, it reads in whole accesses, each of which it makes
+// the fragments of several steps of.
 //
 // With a promotion interval the accumulators are added to totals after the steps of one, multiplied
 // by the scales of the interval, which are read before the first of these steps: the time of the
-// products hides their latency. Beside an operand in registers they are read as early as its K tile
-// is, since few products follow. Each slice of K adds up totals of its own.
+// products hides their latency. Where these are few they are read two K tiles before, into
+// registers of every other one. Each slice of K adds up totals of its own.
 //
 // Elements outside the tensors are read as zero, so that ragged M, N and K and K = 0 need no other
 // path.
@@ -52,8 +50,8 @@ class Sm80Expander {
     std::string name;  // "A" or "B"
     BufferId shared, fragment;
     BufferId staged;          // of one that is held: elements on their way
-    BufferId stored;          // of an operand that is converted: the fragments before that
-    BufferId ahead;           // of one in registers: (element of an access, access, K tile)
+    BufferId stored;          // of an operand that is converted: the fragments before that; of a
+                              // thread's own: what it has read of a K tile
     Term outer, k;            // of this thread's first access, inside the tile
     Term first;               // the tile's first outer index plus `outer`
     Term read_outer, read_k;  // where this lane reads: the row that it names, else its first value
@@ -66,19 +64,15 @@ class Sm80Expander {
   // The access, and what it adds to the outer index and to k.
   using AccessBody = std::function<void(Term, Term, Term)>;
   void each_access(const Operand& operand, const AccessBody& body);
-  // It has no tile in shared memory.
-  bool in_registers(const Operand& operand) const { return operand.plan->registers > 0; }
   // Its elements are in registers during the products of the K tile before.
-  bool is_held(const Operand& operand) const {
-    return holds_ahead_ && !operand.plan->async && !in_registers(operand);
-  }
+  bool is_held(const Operand& operand) const { return holds_ahead_ && !operand.plan->async; }
   void load_tile(Term tile_k, Term stage);
   void load(const Operand& operand, Term k_first, Term stage);
   void store_tile(Term stage);
   void store(const Operand& operand, Term stage);
-  void load_ahead(Term tile_k, Term stage);
-  void take(const Operand& operand, Term step, Term stage);
-  void take_fragments(Term step, Term stage);
+  void read_own(Term stage);
+  void convert_own(const Operand& operand, Term step);
+  void convert_own(Term step);
   void multiply_tile(Term tile, Term tiles, Term round);
   void arrived(const Span& where);
   void read_fragments(Term step, Term stage, Term buffer);
@@ -88,7 +82,6 @@ class Sm80Expander {
   // A promotion interval of K tile `tile`, of `tiles`, or one that several K tiles share.
   ScaleLowering::Place interval_at(Term tile, Term part);
   HeldScales scales_of(Term part, Term round);
-  void read_ahead(Term tile, Term part, Term round);
   void begin_interval(Term tile, Term part);
   void end_interval(Term tile, Term tiles, Term part, Term round);
   void main_loop();
@@ -104,13 +97,12 @@ class Sm80Expander {
   Operand a_, b_operand_;
   BufferId accumulators_, totals_;  // the same where the tensor cores add up all of K
   BufferId handed_;
-  const int scales_ahead_;  // intervals whose scales are read a round before; 1: at their beginning
+  const int rounds_;  // K tiles whose scales are held at once
   ScaleLowering scales_;
   Synchronisation sync_;
   Synchronisation::Stages stages_;
   const bool holds_ahead_;  // what no asynchronous copy brings is on its way during products
-  const std::optional<plan::KOrder> order_;  // of k, that an operand in registers gives
-  const int rounds_;                         // K tiles that it is loaded ahead
+  const std::optional<plan::KOrder> order_;  // of k, that a thread's own operand gives
   BarrierId all_;
   std::vector<Term> batch_;    // the batch indices of the tile
   Term slice_;                 // this warp's part of every K tile

@@ -1,9 +1,10 @@
-// Products whose weights go from global memory to registers (registers.lay), in the host
-// interpreter with all its checks, and on a GPU, against the kernels' reference meaning, bit for
-// bit on integers; faults planted in one; and the order of k against the instruction's layouts.
+// Products of which lanes copy one operand for themselves (private.lay), in the host interpreter
+// with all its checks, and on a GPU, against the kernels' reference meaning, bit for bit on
+// integers; faults planted in one; and the order of k and the places against the instruction's
+// layouts.
 //
-//   test_agreement "registers*"            on the host
-//   test_agreement "[gpu][registers]"      on a GPU, with larger sizes
+//   test_agreement_products "private*"            on the host
+//   test_agreement_products "[gpu][private]"      on a GPU, with larger sizes
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -30,7 +31,7 @@ using namespace lay;
 using lay::test::Extents;
 using sema::Array;
 
-const std::string script = "tests/agreement/registers.lay";
+const std::string script = "tests/agreement/products/private.lay";
 
 // The sizes of a kernel whose sum is over `k` elements: kernels with scales count groups.
 Extents sizes_of(const sema::KernelPtr& kernel, Extents sizes) {
@@ -45,22 +46,22 @@ plan::Variant of_schedule(const plan::Plan& plan) {
   const plan::Variant& first = plan.variants.front();
   const auto gemm = plan::sm80_of(first);
   REQUIRE(gemm);
-  REQUIRE(std::max(gemm->a.registers, gemm->b.registers) > 1);
+  REQUIRE(gemm->a.own != gemm->b.own);
   return first;
 }
 
 }  // namespace
 
-TEST_CASE("registers: every schedule agrees with the reference, thread by thread") {
+TEST_CASE("private: every schedule agrees with the reference, thread by thread") {
   lay::test::Kernels kernels(script);
   for (const char* gpu : {"h200", "a100"})
     for (const sema::KernelPtr& kernel : kernels.all()) {
       const plan::Plan plan = plan::make_plan(kernel, *find_target(gpu));
       const plan::Variant variant = of_schedule(plan);
       const ir::Kernel lowered = ir::lower(plan, variant);
-      // Few rows and columns, ragged ones, no whole K tile, one, and more than registers hold.
+      // Few rows and columns, ragged ones, no whole K tile, one, and more than there are stages.
       for (const Extents& each :
-           {Extents{1, 2, 32}, {3, 10, 96}, {8, 48, 256}, {9, 34, 544}, {16, 66, 1312}}) {
+           {Extents{1, 2, 32}, {7, 10, 96}, {8, 48, 256}, {9, 34, 544}, {16, 66, 1312}}) {
         const Extents sizes = sizes_of(kernel, each);
         INFO(gpu << ", " << kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k);
         // X runs along its rows in vectors as well.
@@ -75,27 +76,29 @@ TEST_CASE("registers: every schedule agrees with the reference, thread by thread
     }
 }
 
-TEST_CASE("registers: faults planted in a product are found") {
+TEST_CASE("private: faults planted in a product are found") {
   lay::test::Kernels kernels(script);
   const sema::KernelPtr kernel = kernels.all().front();
   const plan::Plan plan = plan::make_plan(kernel, *find_target("a100"));
   const sema::KernelCall call = lay::test::integer_call(kernel, {3, 34, 1312});
   const std::string text = ir::print(ir::lower(plan, of_schedule(plan)));
   INFO(text);
-  const std::size_t loop = text.find("for first_k");
+  const std::size_t loop = text.find("for tile_k");
   REQUIRE(loop != std::string::npos);
-  const std::size_t load = text.find("copy a_ahead", loop);
-  REQUIRE(load != std::string::npos);
+  const std::size_t copy = text.find("copy cp_async A_shared", loop);
+  REQUIRE(copy != std::string::npos);
   test::find_planted(
       text, call, sema::run_reference(call).outputs[0],
-      {{"a guard that ends too late", "< K else", "<= K else", "out-of-bounds", load},
-       {"registers of the K tile before", ",round] <- W", ",1 - round] <- W", "element ", load},
+      {{"a guard that ends too late", "< K else", "<= K else", "out-of-bounds", copy},
+       {"what it copied for the K tile before", ",next] count 32", ",stage] count 32", "element ",
+        loop},
+       {"what has not arrived", "pending 0", "pending 1", "in-flight", loop},
        {"a step twice in X", "at(4:8, step + 1)", "at(4:8, step)", "element ", loop}});
 }
 
-// Independent of how the planner computes it: what a lane loads in one access is what it multiplies
-// in the steps of a run, and both operands have the same k at each place of a step.
-TEST_CASE("registers: steps take each k once, the same of both operands") {
+// Independent of how the planner computes it: what a lane copies in one access is what it
+// multiplies in the steps of a run, and both operands have the same k at each place of a step.
+TEST_CASE("private: steps take each k once, the same of both operands") {
   const sema::Atom atom = sema::library_atom(
       "atoms.sm80", "mma_pair", {{"ab", ElementType::bf16}, {"acc", ElementType::f32}});
   for (const int run : {8, 16, 32})
@@ -108,7 +111,7 @@ TEST_CASE("registers: steps take each k once, the same of both operands") {
       REQUIRE(order);
       CHECK(order->block() == 4 * run);
       const int blocks = 3, steps = blocks * order->steps_of_run();
-      const auto loaded = plan::loaded_by_lanes(own, {rows, atom.shape[2]}, *order,
+      const auto copied = plan::copied_by_lanes(own, {rows, atom.shape[2]}, *order,
                                                 {rows, blocks * order->block()}, 1, 1);
       const auto first = values(plan::steps_of(*order, steps));
       const auto held = values(plan::reordered(other, columns, *order)), of_atom = values(own),
@@ -124,8 +127,8 @@ TEST_CASE("registers: steps take each k once, the same of both operands") {
           CHECK(k.emplace(of_other[i] / columns, at).first->second == at);
         }
         for (const auto& [of_step, of_tile] : k) CHECK(met.insert(of_tile).second);
-        // And as they have it in registers: value v of a row is element v of the step's part.
-        const auto outer = values(plan::along(loaded, 0)), along = values(plan::along(loaded, 1));
+        // And as they have it of their own: value v of a row is element v of the step's part.
+        const auto outer = values(plan::along(copied, 0)), along = values(plan::along(copied, 1));
         for (std::size_t i = 0; i < of_atom.size(); ++i) {
           const std::size_t lane = i % 32, value = i / 32, row = value / 8,
                             element = value % 8 + 8 * (static_cast<std::size_t>(step) %
@@ -149,7 +152,7 @@ TEST_CASE("registers: steps take each k once, the same of both operands") {
   CHECK(!plan::k_order(plain.b, {8, 16}, 32));
 }
 
-TEST_CASE("on a GPU: registers: it agrees with the reference", "[.][gpu][registers]") {
+TEST_CASE("on a GPU: private: it agrees with the reference", "[.][gpu][private]") {
   lay::test::Kernels kernels(script);
   for (const sema::KernelPtr& kernel : kernels.all())
     for (const std::int64_t m : {1, 5, 16, 40})
