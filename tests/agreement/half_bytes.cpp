@@ -92,8 +92,10 @@ TEST_CASE("half bytes: products beside 16 bits run on tensor cores, and agree th
   std::set<std::string> ran;
   check_variants(kernel_called(kernels, "groups"), {16, 32, 9}, "h200", ran);
   check_variants(kernel_called(kernels, "groups"), {5, 64, 16}, "a100", ran);
-  for (const char* row : {"sm80_few_rows_8", "sm80_few_rows_16", "sm80_some_rows", "sm80_skinny",
-                          "sm80_skinny_128", "sm80_wide", "sm80_small"}) {
+  check_variants(kernel_called(kernels, "groups"), {9, 64, 16}, "a40", ran);
+  for (const char* row : {"sm80_few_rows_8_long", "sm80_few_rows_8", "sm80_few_rows_16_long",
+                          "sm80_few_rows_16", "sm80_few_rows_16_small", "sm80_some_rows",
+                          "sm80_skinny", "sm80_skinny_128", "sm80_wide", "sm80_small"}) {
     INFO(row);
     CHECK(ran.contains(row));
   }

@@ -196,15 +196,16 @@ TEST_CASE("every row of the library for narrow operands fits a GPU with its shar
     return made;
   };
   using Names = std::vector<std::string>;
-  // What runs along K goes to registers.
+  // Lanes copy for themselves what runs along K.
   for (const std::size_t rows : {0, 4})
-    CHECK(names(rows, "h200", "sm80_") ==
-          Names{"few_rows_8", "few_rows_16", "some_rows", "skinny", "wide", "small"});
+    CHECK(names(rows, "h200", "sm80_") == Names{"few_rows_8", "few_rows_16_long", "few_rows_16",
+                                                "some_rows", "skinny", "wide", "small"});
   CHECK(names(1, "h200", "sm80_") == Names{"few_rows", "some_rows", "skinny", "wide", "small"});
-  CHECK(names(0, "a100", "sm80_") ==
-        Names{"few_rows_8", "few_rows_16", "some_rows", "skinny_128", "wide", "small"});
-  CHECK(names(2, "h200", "sm80_") ==
-        Names{"few_columns_8", "few_columns_16", "some_columns", "narrow", "wide", "small"});
+  CHECK(names(0, "a100", "sm80_") == Names{"few_rows_8", "few_rows_16_long", "few_rows_16",
+                                           "some_rows", "skinny_128", "wide", "small"});
+  CHECK(names(0, "sm_86", "sm80_") == Names{"few_rows_8", "few_rows_16_small", "wide", "small"});
+  CHECK(names(2, "h200", "sm80_") == Names{"few_columns_8", "few_columns_16_long", "few_columns_16",
+                                           "some_columns", "narrow", "wide", "small"});
   CHECK(names(3, "h200", "sm80_") ==
         Names{"few_columns", "some_columns", "narrow", "wide", "small"});
   // By wgmma, where bytes run along k.

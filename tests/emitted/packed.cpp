@@ -74,7 +74,7 @@ std::array<float, 2> of_f16(std::uint32_t pair) {
 
 TEST_CASE("neighbours in registers are converted four at a time, exactly, and no others") {
   const std::string bf16 = product("bf16", "s8", "W[n,k]");
-  CHECK(says(bf16, " = bf16x4_from_s8x4(*(const unsigned*)&a_ahead_["));
+  CHECK(says(bf16, " = bf16x4_from_s8x4(*(const unsigned*)&a_own_["));
   CHECK(!says(bf16, "f32_from_s8("));
   CHECK(says(product("bf16", "u8", "W[n,k]"), " = bf16x4_from_u8x4("));
   CHECK(says(product("f16", "s8", "W[n,k]"), " = f16x4_from_s8x4("));
@@ -127,7 +127,7 @@ TEST_CASE("each byte becomes its number") {
 
 TEST_CASE("eight integers of 4 bits in registers are converted at once, exactly") {
   const std::string bf16 = product("bf16", "s4", "W[n,k]");
-  CHECK(says(bf16, " = bf16x8_from_s4x8(*(const unsigned*)&a_ahead_["));
+  CHECK(says(bf16, " = bf16x8_from_s4x8(*(const unsigned*)&a_own_["));
   CHECK(!says(bf16, "s4_at("));
   CHECK(says(bf16, "const unsigned char* W_"));
   CHECK(says(product("bf16", "u4", "W[n,k]"), " = bf16x8_from_u4x8("));

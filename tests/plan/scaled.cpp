@@ -244,7 +244,7 @@ TEST_CASE("scales: operands of two widths, and GPUs before Hopper, take them by 
   });
   REQUIRE(few != of_size.end());
   CHECK(std::any_of(few->when.begin(), few->when.end(),
-                    [](const Predicate& each) { return each.to_string() == "G % 64 == 0"; }));
+                    [](const Predicate& each) { return each.to_string() == "G % 128 == 0"; }));
   CHECK(!on_tensor_cores(of_size.back()));
   // Groups of less than a step of the atom have no interval.
   for (const plan::Variant& variant : variants("s8", "8", "h200"))

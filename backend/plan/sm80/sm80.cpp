@@ -409,9 +409,11 @@ int likely_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
 
 int blocks_of_sm(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   // Of 128 registers each. What is likely leaves out how conversions overlap: kernels of 112 and
-  // more spilled some (w8 in groups of 128 for 16 rows), those of 108 none.
-  constexpr int threads = 512, most = 110;
-  if (!gemm.order_of_k() || likely_registers(gemm, kernel) > most) return 1;
+  // more spilled some (w8 in groups of 128 for 16 rows), those of 108 none, but where addresses of
+  // batches are longer.
+  constexpr int threads = 512, most = 110, of_batches = 10;
+  const int likely = likely_registers(gemm, kernel) + (gemm.batch.empty() ? 0 : of_batches);
+  if (!gemm.order_of_k() || likely > most) return 1;
   return std::max(1, threads / gemm.threads());
 }
 
