@@ -130,8 +130,13 @@ void Emitter::write_heading() {
 
 void Emitter::write_signature() {
   std::vector<std::pair<std::string, std::string>> parameters;  // text, comment
-  // The compiler may read what it believes to be constant before any fence.
-  const std::string pointer = overlaps_ ? "* " : "* __restrict__ ";
+  // The compiler may read what it believes to be constant before any fence, and what it believes
+  // that no other thread writes before any barrier.
+  bool counts = false;
+  ir::for_each_statement(kernel_, [&](const ir::Stmt& statement) {
+    counts = counts || std::holds_alternative<ir::AtomicCount>(statement.node);
+  });
+  const std::string pointer = overlaps_ || counts ? "* " : "* __restrict__ ";
   for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const ir::Buffer& buffer = kernel_.buffers[i];
     if (buffer.space != ir::Space::global) continue;

@@ -134,6 +134,8 @@ class Emitter {
   // Statements on barriers, and the fences and groups of asynchronous copies (PTX ISA).
   void mbarrier(const ir::Sync& sync, std::string_view helper, const std::string& more, int line);
   void named_barrier(const ir::Sync& sync, std::string_view operation, int line);
+  void atomic_count(const ir::AtomicCount& count, int line);
+  void sync_any(const ir::SyncAny& sync, int line);
   void fence(const ir::Fence& fence, int line);
   void commit(const ir::Commit& commit, int line);
   void wait(const ir::Wait& wait, int line);

@@ -15,7 +15,9 @@ std::string volatile_asm(const std::string& instruction) {
 
 void Emitter::need(std::string_view helper) {
   helpers_.names.insert(helper);
-  if (helper != "elect_one" && helper != "tensor_map" && helper != "same_in_warp")
+  const std::string_view without_address[] = {"elect_one", "tensor_map", "same_in_warp",
+                                              "atomic_count", "sync_any"};
+  if (std::ranges::find(without_address, helper) == std::end(without_address))
     helpers_.names.insert("shared_address");
 }
 
@@ -72,6 +74,28 @@ void Emitter::copy(const ir::Copy& copy, const ir::RemoteStore& how, int line) {
   out_.line(std::string(helper) + "(&" + place_at(copy.dst.buffer, offset(copy.dst)).text + ", " +
                 barrier_at(how.completion.barrier, how.completion.slot) + ", " +
                 expression(how.block).text + words + ");",
+            line);
+}
+
+// ---- threads of several blocks
+
+void Emitter::atomic_count(const ir::AtomicCount& count, int line) {
+  need("atomic_count");
+  const std::string at = place_at(count.at.buffer, offset(count.at)).text;
+  out_.line("const int " + declare(count.var) + " = atomic_count(&" + at + ");", line);
+}
+
+// The compiler knows by same_in_warp that the lanes of a warp take one way behind it.
+void Emitter::sync_any(const ir::SyncAny& sync, int line) {
+  need("sync_any");
+  need("same_in_warp");
+  const ir::Barrier& barrier = kernel_.barrier(sync.barrier);
+  std::string number = std::to_string(barrier.id);
+  if (sync.slot) number += " + " + inside(expression(sync.slot), Binding::additive);
+  const std::string value = expression(sync.value).text;
+  out_.line("const bool " + declare(sync.var) + " = same_in_warp(sync_any<" +
+                std::to_string(barrier.count) + ">(" + number + ", " + value + ")) != 0;  // " +
+                comment_text(barrier.name),
             line);
 }
 

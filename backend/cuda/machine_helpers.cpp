@@ -156,6 +156,34 @@ static __device__ __forceinline__ void st_async_2_b64(const void* to, unsigned b
 }
 )",
            90},
+    Helper{
+        "atomic_count",
+        R"(// Adds 1 and returns the number before. What this thread has done or seen, also behind a
+// barrier, is seen by whoever adds later (PTX ISA, memory consistency model: causality order).
+static __device__ __forceinline__ int atomic_count(int* at) {
+  int before;
+  asm volatile("atom.acq_rel.gpu.global.add.s32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(__cvta_generic_to_global(at))
+               : "memory");
+  return before;
+}
+)",
+        80},
+    Helper{"sync_any",
+           R"(// 1 in all threads that meet at the barrier where the value is true in any of them.
+template <int threads>
+static __device__ __forceinline__ int sync_any(int barrier, bool value) {
+  int any;
+  asm volatile(
+      "{ .reg .pred p; setp.ne.s32 p, %2, 0; bar.red.or.pred p, %1, %3, p; "
+      "selp.s32 %0, 1, 0, p; }"
+      : "=r"(any)
+      : "r"(barrier), "r"((int)value), "n"(threads)
+      : "memory");
+  return any;
+}
+)"},
     Helper{"kept",
            R"(// The same value, which the compiler keeps: it would take addresses from special
 // registers again in every loop.

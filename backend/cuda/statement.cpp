@@ -52,6 +52,8 @@ void Emitter::statement(const ir::Stmt& statement) {
       overloaded{
           [&](const ir::Let& let) { define(let.var, let.value, expression(let.value).text, line); },
           [&](const ir::Shuffle& node) { shuffle(node, line); },
+          [&](const ir::AtomicCount& node) { atomic_count(node, line); },
+          [&](const ir::SyncAny& node) { sync_any(node, line); },
           [&](const ir::Assign& assign) {
             const std::string value = expression(assign.value).text;
             out_.line(assignment(assign.to.buffer, offset(assign.to), value) + ";", line);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -64,6 +65,8 @@ struct Launched {
   std::vector<std::vector<std::byte>> workspace;
   std::vector<std::vector<std::uint8_t>> written;
   std::vector<std::vector<std::int64_t>> owner;
+  std::vector<std::vector<LastWrite>> last;
+  std::unique_ptr<Counted> counted = std::make_unique<Counted>();
 
   void add(const ir::Buffer& buffer, const BufferPlan& plan, const Argument& argument,
            const Options& options);
@@ -74,7 +77,7 @@ void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argum
   const auto* memory = std::get_if<Memory>(&argument);
   if (memory == nullptr) refuse(FaultCode::argument, "`" + buffer.name + "` takes memory");
   const std::int64_t elements = plan.placement.cosize;
-  GlobalMemory made{static_cast<std::byte*>(memory->data), elements, nullptr, nullptr};
+  GlobalMemory made{static_cast<std::byte*>(memory->data), elements};
   if (elements > options.max_memory && (buffer.workspace || options.write_once)) {
     refuse(FaultCode::limit, "`" + buffer.name + "` has " + std::to_string(elements) + " elements");
   }
@@ -97,6 +100,8 @@ void Launched::add(const ir::Buffer& buffer, const BufferPlan& plan, const Argum
   }
   const bool once = buffer.written && !(buffer.workspace && buffer.read);
   if (once && options.write_once) made.owner = owner.emplace_back(count).data();
+  if (made.written && buffer.read && buffer.written) made.last = last.emplace_back(count).data();
+  made.counted = counted.get();
   global.push_back(made);
 }
 

@@ -56,7 +56,8 @@ enum class FaultCode {
   out_of_bounds,  // a coordinate outside the shape
   uninitialised,  // a read of shared memory, registers or workspace that nothing has written
   in_flight,      // shared memory is touched while a copy into it has not been waited for
-  race,  // two threads, one element of shared memory, one of them writes, no barrier in between
+  race,  // two threads, one element of shared memory or workspace, one of them writes, no barrier
+         // in between and no number that both count up
   barrier_divergence,  // a barrier that some of the threads do not reach together
   deadlock,            // every warp that is not done waits
   barrier_misuse,  // an mbarrier that is not initialised, or arrived at too often; a wait without

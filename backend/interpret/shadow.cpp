@@ -131,13 +131,56 @@ const GlobalMemory& memory(const Warp& warp, const BufferPlan& plan) {
   return (*warp.block->global)[plan.global];
 }
 
+// ---- workspace that blocks of a launch write for one another
+
+// This lane, counted from 1 over all clusters.
+std::int64_t number_in_launch(const Warp& warp, int lane) {
+  return (warp.cluster->number * warp.cluster->actors() + warp.actor) * kLanes + lane + 1;
+}
+
+bool happened_before(const Warp& warp, int lane, const LastWrite& write) {
+  if (write.thread == 0 || write.thread == number_in_launch(warp, lane)) return true;
+  const Cluster& cluster = *warp.cluster;
+  const std::int64_t of_warp = (write.thread - 1) / kLanes, actors = cluster.actors();
+  const auto actor = static_cast<std::size_t>(of_warp % actors);
+  const Knowledge& mine = cluster.knows[static_cast<std::size_t>(warp.actor)];
+  if (of_warp / actors == cluster.number) return write.at <= mine.known[actor];
+  const auto found = mine.foreign.find(of_warp / actors);
+  return found != mine.foreign.end() && write.at <= found->second[actor];
+}
+
+void check_order(Warp& warp, const Instruction& at, const Access& access, int lane,
+                 const LastWrite& write, const std::string& now) {
+  if (happened_before(warp, lane, write)) return;
+  const std::int64_t threads = std::int64_t{warp.cluster->actors()} * kLanes;
+  Fault fault = details(warp, access, lane);
+  fault.other_thread = static_cast<int>((write.thread - 1) % threads);
+  const std::string what = now + " of `" + fault.buffer + "` races with the write by thread " +
+                           std::to_string((write.thread - 1) % threads) + " of cluster " +
+                           std::to_string((write.thread - 1) / threads) +
+                           ": expected a barrier, or a number that both count up, between them";
+  stop(warp, at, Mask{1} << lane, FaultCode::race, what, std::move(fault));
+}
+
+// Other host threads run other clusters.
+LastWrite load(LastWrite& from) {
+  return {std::atomic_ref(from.thread).load(std::memory_order_relaxed),
+          std::atomic_ref(from.at).load(std::memory_order_relaxed)};
+}
+
+void store(LastWrite& to, const LastWrite& write) {
+  std::atomic_ref(to.thread).store(write.thread, std::memory_order_relaxed);
+  std::atomic_ref(to.at).store(write.at, std::memory_order_relaxed);
+}
+
 // Workspace is read after some block has written it. Blocks of other host threads use the same
 // flags, so they are atomic; the order of the blocks is that of the launches, so relaxed is enough.
 void workspace_read(Warp& warp, const Instruction& at, const Access& access,
-                    const std::int64_t* offset, int count, std::uint8_t* written) {
+                    const std::int64_t* offset, int count, const GlobalMemory& global) {
   for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
-    if (std::atomic_ref(written[element]).load(std::memory_order_relaxed) == 0)
+    if (std::atomic_ref(global.written[element]).load(std::memory_order_relaxed) == 0)
       uninitialised(warp, at, access, lane);
+    if (global.last) check_order(warp, at, access, lane, load(global.last[element]), "the read");
   });
 }
 
@@ -150,6 +193,10 @@ void global_write(Warp& warp, const Instruction& at, const Access& access,
   for_each_element(warp, offset, count, [&](int lane, std::int64_t element) {
     if (global.written != nullptr)
       std::atomic_ref(global.written[element]).store(1, std::memory_order_relaxed);
+    if (global.last) {
+      check_order(warp, at, access, lane, load(global.last[element]), "the write");
+      store(global.last[element], {number_in_launch(warp, lane), now(warp).time});
+    }
     if (global.owner == nullptr) return;
     const std::int64_t me = first + lane + 1;
     const std::int64_t other =
@@ -171,8 +218,8 @@ void note_read(Warp& warp, const Instruction& at, const Access& access, const st
                int count) {
   const BufferPlan& plan = warp.program->buffers[access.buffer];
   if (plan.space == ir::Space::global) {
-    std::uint8_t* written = memory(warp, plan).written;
-    if (written != nullptr) workspace_read(warp, at, access, offset, count, written);
+    const GlobalMemory& global = memory(warp, plan);
+    if (global.written != nullptr) workspace_read(warp, at, access, offset, count, global);
   } else if (warp.program->checks) {
     const Now when = now(warp);
     Shadow* shadows = warp.block->shadows.data() + plan.shadow;
@@ -196,6 +243,12 @@ void note_write(Warp& warp, const Instruction& at, const Access& access, const s
       shared_write(warp, at, access, shadows[element], lane, when);
     });
   }
+}
+
+void note_counted(Warp& warp, const Instruction& at, const Access& access,
+                  const std::int64_t* offset) {
+  const GlobalMemory& global = memory(warp, warp.program->buffers[access.buffer]);
+  if (global.written != nullptr) workspace_read(warp, at, access, offset, 1, global);
 }
 
 void note_in_flight(Warp& warp, const Access& access, const std::int64_t* offset, int count,

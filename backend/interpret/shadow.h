@@ -6,6 +6,10 @@
 // up to which time of another warp everything happened before. The last writer and two readers of
 // an element are remembered. Under barriers of the whole block that finds every race; under named
 // barriers it may miss one whose reader was displaced by a later, ordered one.
+//
+// Workspace that a launch writes and reads: the last write of the launch is remembered, and who
+// reads or writes the element next, in any cluster, must come after it: by a barrier, or by a
+// number that both have counted up.
 #pragma once
 
 #include "backend/interpret/warp.h"
@@ -18,6 +22,11 @@ void note_read(Warp& warp, const Instruction& at, const Access& access, const st
                int count);
 void note_write(Warp& warp, const Instruction& at, const Access& access, const std::int64_t* offset,
                 int count);
+
+// The same for elements of global memory that each lane counts up in one step: an element that
+// nothing has written is at fault. Additions are ordered by themselves.
+void note_counted(Warp& warp, const Instruction& at, const Access& access,
+                  const std::int64_t* offset);
 
 // The elements that note_write has just noted arrive later: whoever touches them before that is at
 // fault.

@@ -5,6 +5,7 @@
 #include "backend/interpret/access.h"
 #include "backend/interpret/async/async.h"
 #include "backend/interpret/async/barriers.h"
+#include "backend/interpret/async/count.h"
 #include "backend/interpret/async/remote.h"
 #include "backend/interpret/async/tma.h"
 #include "backend/interpret/control.h"
@@ -43,6 +44,26 @@ void Statements::compile(const ir::Shuffle& shuffle) {
   made.value = shuffle.lane_mask;
   expr_.emit(made);
   expr_.bind(shuffle.var, made.dst);
+}
+
+void Statements::compile(const ir::AtomicCount& count) {
+  Instruction made{.run = count::add_one, .detail = static_cast<int>(program_.accesses.size())};
+  Access at = expr_.access(count.at);
+  program_.accesses.push_back(std::move(at));
+  made.dst = expr_.fresh();
+  expr_.emit(made);
+  expr_.bind(count.var, made.dst);
+}
+
+void Statements::compile(const ir::SyncAny& sync) {
+  Instruction made{.run = barriers::vote, .detail = sync.barrier.index};
+  if (sync.slot) made.a = expr_.value(sync.slot);
+  made.b = expr_.value(sync.value);
+  expr_.emit(made);
+  made.run = barriers::outcome;
+  made.dst = expr_.fresh();
+  expr_.emit(made);
+  expr_.bind(sync.var, made.dst);
 }
 
 void Statements::compile(const ir::Assign& assign) {

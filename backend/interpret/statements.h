@@ -24,6 +24,8 @@ class Statements {
   // One function for each kind of statement.
   void compile(const ir::Let& let);
   void compile(const ir::Shuffle& shuffle);
+  void compile(const ir::AtomicCount& count);
+  void compile(const ir::SyncAny& sync);
   void compile(const ir::Assign& assign);
   void compile(const ir::Fill& fill);
   void compile(const ir::Copy& copy);

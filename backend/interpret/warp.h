@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "backend/interpret/program.h"
@@ -52,14 +55,34 @@ struct Reading {
   std::vector<std::int64_t> fragments;  // that it reads
 };
 
-// A global buffer of the launch. `written` and `owner` have one entry an element where they are
-// needed.
+// By cluster, and by actor in it: the time up to which everything that the actor did happened
+// before now.
+using ForeignTimes = std::map<std::int64_t, std::vector<std::uint32_t>>;
+
+// What the numbers of a launch that are counted up order, by buffer and element: the times that
+// those who have counted knew. Clusters may run on several host threads.
+struct Counted {
+  std::mutex mutex;
+  std::map<std::pair<int, std::int64_t>, ForeignTimes> known;
+};
+
+// The last write to an element in this launch. Threads are counted from 1 over all clusters, those
+// of the first cluster first; 0 is no thread.
+struct LastWrite {
+  std::int64_t thread = 0;
+  std::uint32_t at = 0;  // by the clock of its warp
+};
+
+// A global buffer of the launch. `written`, `owner` and `last` have one entry an element where they
+// are needed.
 struct GlobalMemory {
   std::byte* data = nullptr;
   std::int64_t elements = 0;
   std::uint8_t* written = nullptr;  // of workspace
   // 1 + the number of the thread in the grid; options.write_once.
   std::int64_t* owner = nullptr;
+  LastWrite* last = nullptr;   // of workspace that the launch reads and writes
+  Counted* counted = nullptr;  // of all buffers
 };
 
 struct Block;
@@ -108,21 +131,27 @@ struct Warp {
 
 // A vector clock: by actor, the time up to which everything that it did happened before now.
 // `visible` is the same for what the async proxy sees. After the warps stand the warpgroups, whose
-// times are the groups of multiplications that are done.
+// times are the groups of multiplications that are done. Of other clusters it is what numbers that
+// are counted up have told.
 struct Knowledge {
   std::vector<std::uint32_t> known, visible;
+  ForeignTimes foreign = {};
 
   void reset(size_t actors);
   void learn(const Knowledge& other);
 };
+
+// Adds what others know.
+void learn(ForeignTimes& into, const ForeignTimes& from);
 
 // One slot of a barrier. Threads that have arrived, and what they know.
 struct Arrivals {
   int barrier = -1;  // BarrierId
   int rank = 0;      // of the block it belongs to
   std::int64_t threads = 0;
-  std::int64_t phase = 0;  // completed
-  Knowledge knowledge;     // of those that have arrived, in all phases
+  std::int64_t phase = 0;             // completed
+  Knowledge knowledge;                // of those that have arrived, in all phases
+  bool any = false, was_any = false;  // of the values of SyncAny: in this phase, in the last one
   // mbarrier only
   bool initialised = false;
   // To the cluster and the async proxy, by fence mbarrier_init.
@@ -168,6 +197,7 @@ struct Block {
 // The blocks that can see one another's shared memory.
 struct Cluster {
   const Program* program = nullptr;
+  std::int64_t number = 0;
   std::vector<Block> blocks;  // by rank
   // clock[w] counts the barriers that actor w has passed, from 1. knows[w]: what has happened
   // before what w does now.

@@ -293,6 +293,20 @@ Term Builder::shuffle(const std::string& name, Term value, int lane_mask) {
   return get(var);
 }
 
+Term Builder::atomic_count(const std::string& name, Ref at) {
+  const VarId var = variable(name, ElementType::s32, Uniformity::thread);
+  names_.push_back(kernel.var(var).name);
+  emit(AtomicCount{var, std::move(at)});
+  return get(var);
+}
+
+Term Builder::sync_any(const std::string& name, Term value, BarrierId barrier, ExprId slot) {
+  const VarId var = variable(name, ElementType::pred, Uniformity::warpgroup);
+  names_.push_back(kernel.var(var).name);
+  emit(SyncAny{var, value, barrier, slot});
+  return get(var);
+}
+
 void Builder::assign(Ref to, Term value) {
   emit(Assign{std::move(to), value});
 }

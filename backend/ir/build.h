@@ -100,6 +100,11 @@ class Builder {
   Term let(const std::string& name, Term value);
   // A new variable with the value of lane `lane xor lane_mask`. Every lane of the warp is here.
   Term shuffle(const std::string& name, Term value, int lane_mask);
+  // A new variable with the number that stood there before 1 was added to it.
+  Term atomic_count(const std::string& name, Ref at);
+  // A new variable that says whether the value is true in any of the threads that meet at the named
+  // barrier, which are a warpgroup.
+  Term sync_any(const std::string& name, Term value, BarrierId barrier, ExprId slot);
   // Stores one value; `fill` stores it in every element of registers.
   void assign(Ref to, Term value);
   void fill(BufferId buffer, Term value);

@@ -250,6 +250,21 @@ struct Shuffle {
   ExprId value;
   int lane_mask = 0;  // 1..31
 };
+// atom.add.acq_rel.gpu, by each lane that is here: adds 1 to a number in global memory, in one step
+// among all threads of the GPU. The variable gets the number before. What happened before an
+// addition also happened before the later ones of the same number, in whichever block.
+struct AtomicCount {
+  VarId var;
+  Ref at;  // an s32
+};
+// bar.red.or: the threads that the named barrier counts meet, as at SyncNamed, and the variable
+// says whether the value was true in any of them.
+struct SyncAny {
+  VarId var;
+  ExprId value;  // a pred
+  BarrierId barrier;
+  ExprId slot;
+};
 // Stores one element.
 struct Assign {
   Ref to;
@@ -492,8 +507,8 @@ struct Advance {
 
 // A statement and where in the script it comes from.
 struct Stmt {
-  std::variant<Let, Shuffle, Assign, Fill, Copy, Mma, For, If, Elect, TileLoop, Sync, Fence, Commit,
-               Wait, Advance>
+  std::variant<Let, Shuffle, AtomicCount, SyncAny, Assign, Fill, Copy, Mma, For, If, Elect,
+               TileLoop, Sync, Fence, Commit, Wait, Advance>
       node;
   Origin origin;
 };

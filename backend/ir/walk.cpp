@@ -19,6 +19,16 @@ class Collector {
     made.binds.push_back(shuffle.var);
     use(shuffle.value);
   }
+  void operator()(const AtomicCount& count) {
+    made.binds.push_back(count.var);
+    use(count.at);
+  }
+  void operator()(const SyncAny& sync) {
+    made.binds.push_back(sync.var);
+    made.barriers.push_back(sync.barrier);
+    use(sync.value);
+    optional(sync.slot);
+  }
   void operator()(const Assign& assign) { use(assign.to), use(assign.value); }
   void operator()(const Fill& fill) {
     made.buffers.push_back(fill.buffer);

@@ -78,6 +78,14 @@ TEST_CASE("a statement's uses: every expression and thing that it names") {
   used = uses({Shuffle{VarId{9}, a, 16}, {}});
   REQUIRE(used.exprs == std::vector{a});
   REQUIRE(used.binds == std::vector{VarId{9}});
+  used = uses({AtomicCount{VarId{9}, to}, {}});
+  REQUIRE(used.exprs == std::vector{a});
+  REQUIRE(used.buffers == std::vector{BufferId{5}});
+  REQUIRE(used.binds == std::vector{VarId{9}});
+  used = uses({SyncAny{VarId{9}, a, BarrierId{8}, b}, {}});
+  REQUIRE(used.exprs == std::vector{a, b});
+  REQUIRE(used.barriers == std::vector{BarrierId{8}});
+  REQUIRE(used.binds == std::vector{VarId{9}});
   used = uses({Advance{RingId{3}, a}, {}});
   REQUIRE(used.rings == std::vector{RingId{3}});
   REQUIRE(used.exprs == std::vector{a});

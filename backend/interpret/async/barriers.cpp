@@ -1,6 +1,7 @@
 #include "backend/interpret/async/barriers.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lay::interpret::barriers {
 namespace {
@@ -100,6 +101,21 @@ Arrivals& arrive_here(Warp& warp, const Instruction& at) {
 
 void reach(Warp& warp, const Instruction& at) {
   wait_at(warp, at, arrive_here(warp, at), -1);
+}
+
+void reach_with_vote(Warp& warp, const Instruction& at) {
+  Arrivals& arrivals = arrive_here(warp, at);
+  const std::int64_t* value = slot<std::int64_t>(warp, at.b);
+  for_each_lane(warp.mask, [&](int lane) { arrivals.any = arrivals.any || value[lane] != 0; });
+  wait_at(warp, at, arrivals, -1);
+}
+
+// No phase is complete between the one that the warp has waited for and this: it would have to
+// arrive.
+void read_outcome(Warp& warp, const Instruction& at) {
+  const std::int64_t slot_at = slot_of(warp, at, first_lane(warp.mask));
+  const Arrivals& arrivals = warp.cluster->at(warp.block->rank, at.detail, slot_at);
+  std::fill_n(slot<std::int64_t>(warp, at.dst), kLanes, arrivals.was_any ? 1 : 0);
 }
 
 void arrive_only(Warp& warp, const Instruction& at) {
@@ -289,6 +305,8 @@ std::string state_of(const Cluster& cluster, const Arrivals& at) {
 
 const Handler sync = reach;
 const Handler arrive_named = arrive_only;
+const Handler vote = reach_with_vote;
+const Handler outcome = read_outcome;
 const Handler cluster_arrive = arrive_at_cluster;
 const Handler cluster_wait = wait_for_cluster;
 const Handler cluster_sync = reach_cluster;
@@ -346,6 +364,7 @@ bool release_complete(Cluster& cluster) {
     }
     at.threads = 0;
     ++at.phase;
+    at.was_any = std::exchange(at.any, false);
     release(cluster, at, [](const Warp&) { return true; });
     any = true;
   }

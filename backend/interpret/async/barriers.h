@@ -14,6 +14,9 @@ namespace lay::interpret::barriers {
 // arrive_named does not wait.
 extern const Handler sync;
 extern const Handler arrive_named;
+// sync, with the truth of slot b; then slot dst <- whether any thread had one that holds.
+extern const Handler vote;
+extern const Handler outcome;
 // The same for the cluster's barrier: arrives, waits for the phase at which it arrived, or both.
 extern const Handler cluster_arrive;
 extern const Handler cluster_wait;

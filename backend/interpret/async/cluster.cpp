@@ -129,6 +129,15 @@ std::string thread_name(const Warp& warp, std::uint16_t id) {
 void Knowledge::reset(size_t actors) {
   known.assign(actors, 0);
   visible.assign(actors, 0);
+  foreign.clear();
+}
+
+void learn(ForeignTimes& into, const ForeignTimes& from) {
+  for (const auto& [cluster, times] : from) {
+    std::vector<std::uint32_t>& known = into[cluster];
+    known.resize(std::max(known.size(), times.size()));
+    for (size_t v = 0; v < times.size(); ++v) known[v] = std::max(known[v], times[v]);
+  }
 }
 
 void Knowledge::learn(const Knowledge& other) {
@@ -136,6 +145,7 @@ void Knowledge::learn(const Knowledge& other) {
     known[v] = std::max(known[v], other.known[v]);
     visible[v] = std::max(visible[v], other.visible[v]);
   }
+  interpret::learn(foreign, other.foreign);
 }
 
 Arrivals& Cluster::at(int rank, int barrier, std::int64_t slot) {
@@ -203,6 +213,7 @@ std::int64_t block_number(const Program& program, std::int64_t cluster, int rank
 
 void begin(Cluster& cluster, std::int64_t number) {
   const Program& program = *cluster.program;
+  cluster.number = number;
   const auto actors = static_cast<size_t>(cluster.actors());
   cluster.clock.assign(actors, 1);
   cluster.knows.resize(actors);

@@ -49,6 +49,8 @@ std::optional<Parser::Node> Parser::with_body(Origin& from) {
 Parser::Node Parser::without_body() {
   if (cursor_.accept("let")) return let();
   if (cursor_.accept("shuffle")) return shuffle();
+  if (cursor_.accept("atomic_count")) return atomic_count();
+  if (cursor_.accept("any")) return sync_any();
   if (cursor_.accept("fill")) return fill();
   if (cursor_.accept("copy")) return copy();
   if (cursor_.accept("mma")) return mma();
@@ -77,6 +79,26 @@ Shuffle Parser::shuffle() {
   made.value = expr_.expression();
   for (const std::string_view each : {"from", "lane", "xor"}) cursor_.expect(each);
   made.lane_mask = cursor_.small_integer();
+  enter_scope(made.var);
+  return made;
+}
+
+AtomicCount Parser::atomic_count() {
+  AtomicCount made;
+  made.var = var();
+  cursor_.expect("=");
+  made.at = expr_.ref();
+  enter_scope(made.var);
+  return made;
+}
+
+SyncAny Parser::sync_any() {
+  SyncAny made;
+  made.var = var();
+  cursor_.expect("=");
+  made.value = expr_.expression();
+  cursor_.expect("at");
+  barrier_slot(made.barrier, made.slot);
   enter_scope(made.var);
   return made;
 }

@@ -48,6 +48,8 @@ class Parser {
   Node without_body();
   Let let();
   Shuffle shuffle();
+  AtomicCount atomic_count();
+  SyncAny sync_any();
   void enter_scope(VarId var) { expr_.scopes.back()[kernel_.var(var).name] = var; }
   Assign assign();
   Fill fill();

@@ -28,6 +28,8 @@ class Printer {
 
   void write(const Let& let);
   void write(const Shuffle& shuffle);
+  void write(const AtomicCount& count);
+  void write(const SyncAny& sync);
   void write(const Assign& assign);
   void write(const Fill& fill);
   void write(const Copy& copy);
@@ -246,6 +248,15 @@ void Printer::write(const Let& let) {
 void Printer::write(const Shuffle& shuffle) {
   head("shuffle " + var(shuffle.var) + " = " + expr(shuffle.value) + " from lane xor " +
        std::to_string(shuffle.lane_mask));
+}
+
+void Printer::write(const AtomicCount& count) {
+  head("atomic_count " + var(count.var) + " = " + expression_(count.at));
+}
+
+void Printer::write(const SyncAny& sync) {
+  head("any " + var(sync.var) + " = " + expr(sync.value) + " at " +
+       barrier_slot(sync.barrier, sync.slot));
 }
 
 void Printer::write(const Assign& assign) {

@@ -12,10 +12,10 @@ namespace {
 const std::set<std::string_view>& keywords() {
   static const std::set<std::string_view> kKeywords = [] {
     std::set<std::string_view> all{
-        "let",   "shuffle", "fill",  "copy",     "mma",        "for",     "if",  "else",
-        "elect", "tiles",   "fence", "commit",   "wait_group", "advance", "at",  "slot",
-        "phase", "and",     "or",    "not",      "true",       "false",   "inf", "nan",
-        "then",  "o",       "Sw",    "ceil_div", "floor_div"};
+        "let", "shuffle", "atomic_count", "any",   "fill",  "copy",     "mma",        "for",
+        "if",  "else",    "elect",        "tiles", "fence", "commit",   "wait_group", "advance",
+        "at",  "slot",    "phase",        "and",   "or",    "not",      "true",       "false",
+        "inf", "nan",     "then",         "o",     "Sw",    "ceil_div", "floor_div"};
     const auto add = [&](const auto& table) {
       for (const auto& row : table.rows) all.insert(row.second);
     };

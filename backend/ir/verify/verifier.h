@@ -52,6 +52,8 @@ class Verifier {
   // One function for each kind of statement.
   void check(const Let& let);
   void check(const Shuffle& shuffle);
+  void check(const AtomicCount& count);
+  void check(const SyncAny& sync);
   void check(const Assign& assign);
   void check(const Fill& fill);
   void check(const Copy& copy);
@@ -112,6 +114,7 @@ class Verifier {
   // All threads that the barrier counts must come: it may not stand in a branch that some do not
   // take.
   void convergence(const Sync& sync, const Barrier& barrier);
+  void named(const Barrier& barrier, ExprId slot);
   // The statement stands where `least` threads run together.
   void needs(Uniformity least, std::string_view what);
   void needs_whole_warps(std::string_view what);

@@ -94,13 +94,7 @@ void Verifier::check(const Sync& sync) {
 // "bar{.cta}", "barrier.cluster"); a block barrier by all threads of the block.
 void Verifier::convergence(const Sync& sync, const Barrier& barrier) {
   const std::string name = quoted_name(barrier.name);
-  if (barrier.kind == BarrierKind::named) {
-    needs(Uniformity::warp, name);
-    if (sync.slot && uniform(sync.slot) < Uniformity::warp) {
-      problem("barrier-divergence",
-              "the slot of " + name + " is not the same for all lanes of a warp");
-    }
-  }
+  if (barrier.kind == BarrierKind::named) named(barrier, sync.slot);
   if (barrier.kind == BarrierKind::cluster) needs(Uniformity::warp, name);
   if (barrier.kind != BarrierKind::block) return;
   needs(Uniformity::block, name);
@@ -109,6 +103,33 @@ void Verifier::convergence(const Sync& sync, const Barrier& barrier) {
                                       quoted_name(role_->name) + " of " +
                                       std::to_string(role_->threads));
   }
+}
+
+void Verifier::named(const Barrier& barrier, ExprId slot) {
+  const std::string name = quoted_name(barrier.name);
+  needs(Uniformity::warp, name);
+  if (!slot || uniform(slot) >= Uniformity::warp) return;
+  problem("barrier-divergence", "the slot of " + name + " is not the same for all lanes of a warp");
+}
+
+// The threads that meet see one value. They are a warpgroup where all of it comes to one slot that
+// counts no others.
+void Verifier::check(const SyncAny& sync) {
+  const Barrier& barrier = kernel_.barrier(sync.barrier);
+  if (barrier.kind != BarrierKind::named)
+    return problem("barrier-operation", "any: expected a barrier of kind named, got " +
+                                            quoted_name(barrier.name) + " of kind " +
+                                            std::string(text::kBarriers[barrier.kind]));
+  use(sync.value, "the value", ElementType::pred);
+  slot(sync.barrier, sync.slot);
+  named(barrier, sync.slot);
+  constexpr int warpgroup = 128;
+  const bool of_warpgroup =
+      barrier.count == warpgroup && control_ >= Uniformity::warpgroup &&
+      (!sync.slot || uniform(sync.slot) >= Uniformity::warpgroup) &&
+      (role_ == nullptr || (role_->first % warpgroup == 0 && role_->threads % warpgroup == 0));
+  bind(sync.var, ElementType::pred, of_warpgroup ? Uniformity::warpgroup : Uniformity::warp, 1,
+       false);
 }
 
 void Verifier::check(const Fence& fence) {

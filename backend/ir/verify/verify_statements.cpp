@@ -107,6 +107,19 @@ void Verifier::check(const Shuffle& shuffle) {
   bind(shuffle.var, of, uniform(shuffle.value), alignment_.of(shuffle.value), false);
 }
 
+void Verifier::check(const AtomicCount& count) {
+  for (const ExprId coordinate : count.at.coordinate) use(coordinate, "a coordinate");
+  ref(count.at, true);
+  ref(count.at, false);
+  const Buffer& buffer = buffer_of(count.at);
+  if (buffer.space != Space::global || buffer.element != ElementType::s32)
+    problem("space", quoted_name(buffer.name) +
+                         " is counted in: expected s32 in global memory, got " +
+                         std::string(element_name(buffer.element)) + " in " +
+                         std::string(text::kSpaces[buffer.space]) + " memory");
+  bind(count.var, ElementType::s32, Uniformity::thread, 1, false);
+}
+
 void Verifier::check(const Assign& assign) {
   for (const ExprId coordinate : assign.to.coordinate) use(coordinate, "a coordinate");
   ref(assign.to, true);
