@@ -27,7 +27,9 @@ class Workspace {
       const std::int64_t bytes = (placement->cosize * bits(buffer.element) + 7) / 8;
       if (bytes > most_ / scale_ || *offset > most_ / scale_ - bytes) return false;
       end = std::max(end, (*offset + bytes) * scale_);
-      written_.try_emplace(buffer.name, static_cast<std::size_t>(placement->cosize));
+      // Launches of several products may have a tensor of one name each.
+      auto& written = written_[buffer.name];
+      written.resize(std::max(written.size(), static_cast<std::size_t>(placement->cosize)));
       places_[buffer.name] = {*offset * scale_, bytes * scale_};
     }
     end_ = std::max(end_, end);

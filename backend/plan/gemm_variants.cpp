@@ -408,6 +408,7 @@ class GemmPlanner {
       take(schedule.cluster, said.cluster);
       take(schedule.promotion_interval, said.promotion_interval);
       take(schedule.alternate_k, said.alternate_k);
+      take(schedule.tail, said.tail);
       take(schedule.stages, said.stages);
       take(schedule.order, said.order);
       take(schedule.shared_a, said.shared_a);

@@ -391,10 +391,18 @@ std::optional<Variant> copying_variant(const sema::Kernel& kernel, const GemmFor
         {maker.copied()[static_cast<std::size_t>(each.tensor / 2)], each.bytes});
   }
   copies->prediction.global_bytes = copies->prediction.cache_bytes = maker.traffic();
-  copies->workspace_tensors = made->workspace_tensors = maker.workspace_tensors();
-  copies->workspace = made->workspace = maker.workspace();
+  copies->workspace_tensors = maker.workspace_tensors();
+  copies->workspace = maker.workspace();
+  // What the product has in workspace itself lies behind the copies.
+  if (made->workspace_tensors.empty())
+    made->workspace = maker.workspace();
+  else
+    move_in_workspace(*made, aligned_up(maker.workspace()));
+  made->workspace_tensors.insert(made->workspace_tensors.begin(), maker.workspace_tensors().begin(),
+                                 maker.workspace_tensors().end());
   made->kernel = maker.main();
-  made->before.push_back(std::make_shared<Plan>(Plan{maker.copies(), {std::move(*copies)}, {}}));
+  made->before.insert(made->before.begin(),
+                      std::make_shared<Plan>(Plan{maker.copies(), {std::move(*copies)}, {}}));
   return made;
 }
 

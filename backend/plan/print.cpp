@@ -16,6 +16,7 @@
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm90/bind_sm90.h"
+#include "backend/plan/sm90/sm90_tail.h"
 #include "backend/plan/text.h"
 #include "backend/plan/tiles/print_chained.h"
 #include "backend/tile/held_values.h"
@@ -282,8 +283,10 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
   }
   // Entries whose value is the default are not printed.
   if (gemm.swap_ab) lines.push_back(entry("swap_ab", "1"));
-  if constexpr (hopper)
+  if constexpr (hopper) {
     if (gemm.alternate_k) lines.push_back(entry("alternate_k", "1"));
+    if (gemm.tail > 1) lines.push_back(entry("tail", std::to_string(gemm.tail)));
+  }
   if (!gemm.copies.empty()) lines.push_back(entry("copies", copies_text(gemm.copies)));
   if (gemm.promotion_interval)
     lines.push_back(entry("promotion_interval", std::to_string(gemm.promotion_interval)));
@@ -387,11 +390,17 @@ void copies_lines(const sema::Kernel& kernel, const Variant& variant,
 
 // Which tensors a launch writes to or finds in workspace.
 void workspace_lines(const sema::Kernel& kernel, const Variant& variant,
-                     std::vector<std::string>& lines) {
+                     const std::optional<Sm90Gemm>& hopper, std::vector<std::string>& lines) {
   if (variant.workspace_tensors.empty()) return;
+  std::vector<sema::Tensor> tensors = kernel.tensors;
+  if (hopper && hopper->tail > 1) {
+    const TailTensors tail = tail_tensors(kernel, *hopper);
+    for (const TailTensor& each : {tail.counts, tail.sums})
+      tensors.push_back({each.name, each.element, each.layout, sema::Access::inout, kernel.where});
+  }
   lines.push_back("// in " + variant.workspace.to_string() + " bytes of workspace:");
   for (const WorkspaceTensor& held : variant.workspace_tensors) {
-    for (const sema::Tensor& tensor : kernel.tensors) {
+    for (const sema::Tensor& tensor : tensors) {
       if (tensor.name != held.name) continue;
       lines.push_back("//   " + declared(tensor) + ", from byte " + held.offset.to_string() +
                       " on");
@@ -418,7 +427,7 @@ std::vector<std::string> schedule_lines(const Plan& plan, const Variant& variant
   for (const auto& before : variant.before)
     lines.push_back("// after " + (before->variants.size() == 1 ? before->variants[0].name
                                                                 : before->kernel->name));
-  workspace_lines(kernel, variant, lines);
+  workspace_lines(kernel, variant, hopper, lines);
   for (const std::string& note : variant.notes) lines.push_back("// " + note);
   if (scheduled) {
     // Scalar kernels have no schedule, and repacks print several: their conditions are comments.

@@ -11,6 +11,7 @@
 #include "backend/plan/sm80/sm80.h"
 #include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/sm90/sm90.h"
+#include "backend/plan/sm90/sm90_tail.h"
 
 namespace lay::plan {
 
@@ -56,6 +57,8 @@ std::optional<Variant> variant_of(const sema::KernelPtr& kernel, std::optional<G
   variant.programs = {held(kernel, *gemm)};
   if (shaping.schedule.of_script) variant.schedule = shaping.schedule.where;
   variant.of_library = shaping.schedule.of_library();
+  if constexpr (std::is_same_v<Gemm, Sm90Gemm>)
+    add_tail(variant, shaping.kernel, *gemm, shaping.target);
   return variant;
 }
 

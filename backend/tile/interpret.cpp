@@ -9,7 +9,9 @@
 #include "backend/tile/held_values.h"
 #include "backend/tile/products/factors.h"
 #include "backend/tile/products/group_scale.h"
+#include "backend/tile/products/product.h"
 #include "backend/tile/program_call.h"
+#include "backend/tile/tile_order.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/node_values.h"
 
@@ -57,7 +59,10 @@ class Interpreter {
           program_.grid && std::holds_alternative<Layout>(program_.grid->order) &&
           std::ranges::none_of(program_.axes,
                                [](const Axis& axis) { return axis.segments.has_value(); });
-      by_layout ? walk_grid() : block(program_.body);
+      if (has_tail())
+        walk_waves();
+      else
+        by_layout ? walk_grid() : block(program_.body);
     }
     sema::KernelResult result;
     for (const sema::Tensor& tensor : asked.kernel->tensors) {
@@ -227,6 +232,52 @@ class Interpreter {
     }
   }
 
+  bool has_tail() const {
+    return program_.is_bound() && program_.is_product() && parts_of(program_).sums->tail > 1;
+  }
+
+  // Clusters that take tiles, and parts of those of a last wave that is not whole.
+  void walk_waves() {
+    const ProductParts parts = parts_of(program_);
+    const Grid& grid = *program_.grid;
+    std::vector<std::int64_t> extents;
+    for (std::size_t axis = 0; axis + 1 < ranges_.size(); ++axis) {
+      const std::int64_t tile = ranges_[axis].tile * (axis < 2 ? grid.cluster[axis] : 1);
+      extents.push_back((ranges_[axis].extent + tile - 1) / tile);
+    }
+    if (std::ranges::count(extents, 0) > 0) return;
+    // Groups are of the instruction's rows (Grid).
+    const bool exchanged = parts.exchanged && std::holds_alternative<RowGroups>(grid.order);
+    if (exchanged) std::swap(extents[0], extents[1]);
+    TileOrder order = grid.order;
+    if (auto* layout = std::get_if<Layout>(&order)) *layout = known(*layout);
+    const TilePlaces places(order, extents);
+    const int blocks = grid.cluster[0] * grid.cluster[1], cut = parts.sums->tail;
+    const std::int64_t clusters =
+        clusters_of_launch(std::int64_t{program_.warpgroups->sms / blocks}, places.size(), cut);
+    PlainArithmetic numbers;
+    const auto tail = tail_units(numbers, places.size(), clusters, cut);
+    for (std::int64_t place = 0; place < places.size(); ++place) {
+      auto at = places.at(place);
+      if (!at) continue;
+      if (exchanged) std::swap((*at)[0], (*at)[1]);
+      for (std::size_t axis = 0; axis < at->size(); ++axis)
+        ranges_[axis].first = (*at)[axis] * ranges_[axis].tile;
+      is_cut_ = place >= tail.whole;
+      each_of_cluster(row_axis);
+    }
+    is_cut_ = false;
+  }
+
+  // The layout at these sizes.
+  Layout known(const Layout& layout) const {
+    const auto sized = [&](const Tuple& each) {
+      const Int value(each.value().evaluate(call_.sizes).value());
+      return each.is_basis() ? Tuple::basis(value, each.path()) : Tuple(value);
+    };
+    return Layout(transform(layout.shape, sized), transform(layout.stride, sized));
+  }
+
   // The tiles of a cluster's blocks, side by side from that of the axis on, which counts clusters.
   void each_of_cluster(AxisId axis) {
     // Elementwise programs may have one axis; products have both.
@@ -274,7 +325,8 @@ class Interpreter {
       step(loop);
       return;
     }
-    if (loop.parts > 1) return walk_parts(loop, reductions);
+    if (loop.parts > 1) return walk_parts(loop, reductions, loop.parts);
+    if (loop.tail > 1 && is_cut_) return walk_parts(loop, reductions, loop.tail);
     const bool split = loop.walk == Walk::sequence && loop.axis == column_axis;
     const std::int64_t parts = split ? program_.parts : 1, first = split ? part_ : 0;
     bool any = false;
@@ -310,17 +362,16 @@ class Interpreter {
   }
 
   // The sums of each part by themselves, then added up in the order of parts.
-  void walk_parts(const For& loop, const std::vector<TileId>& sums) {
+  void walk_parts(const For& loop, const std::vector<TileId>& sums, int parts) {
     Range& axis = range(loop.axis);
     const std::int64_t tiles = (axis.extent + axis.tile - 1) / axis.tile;
     std::vector<std::vector<sema::Joined>> totals;
-    for (int part = 0; part < loop.parts; ++part) {
+    for (int part = 0; part < parts; ++part) {
       for (const TileId id : sums) {
         start(id);
         finish(id);  // tiles are held from the part before on
       }
-      for (std::int64_t at = tiles * part / loop.parts; at < tiles * (part + 1) / loop.parts;
-           ++at) {
+      for (std::int64_t at = tiles * part / parts; at < tiles * (part + 1) / parts; ++at) {
         axis.first = at * axis.tile;
         step(loop);
       }
@@ -570,6 +621,7 @@ class Interpreter {
   AxisId innermost_ = -1;          // of the loops around
   std::set<TileId> on_their_way_;  // maxima that are read before the loop around them ends
   std::int64_t part_ = 0;
+  bool is_cut_ = false;  // the tile is of a last wave that is not whole
 };
 
 }  // namespace

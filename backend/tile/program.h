@@ -228,6 +228,9 @@ struct Mma {
 // block p takes those from T * p / parts to T * (p + 1) / parts, rounded down. The sums that each
 // has at the end are added up in the order of blocks.
 //
+// With a tail the same holds of the tiles of a last wave that is not whole (tile_order.h): clusters
+// take parts of the loop each, and the sums of a tile are added up in the order of parts.
+//
 // A loop in sequence that alternates begins at its end in every other tile that a block takes after
 // another one, where sums may be added up in any order.
 enum class Walk { grid, sequence, whole };
@@ -237,6 +240,7 @@ struct For {
   Block body;
   int parts = 1;
   bool alternates = false;
+  int tail = 1;  // parts
 
   friend bool operator==(const For&, const For&);
 };
@@ -249,7 +253,7 @@ struct Stmt {
 
 inline bool operator==(const For& a, const For& b) {
   return a.axis == b.axis && a.walk == b.walk && a.parts == b.parts &&
-         a.alternates == b.alternates && a.body == b.body;
+         a.alternates == b.alternates && a.tail == b.tail && a.body == b.body;
 }
 
 // How warpgroups share the products of a program: one of them, the producer, copies tiles to shared
@@ -267,7 +271,7 @@ struct Warpgroups {
 };
 
 // Tiles in groups of rows, each down its rows and then along the columns
-// (plan/schedule/tile_order.h says the order and its law: each tile has one place).
+// (tile_order.h says the order and its law: each tile has one place).
 struct RowGroups {
   int rows = 1;  // of a group, at most; from 1 on
 

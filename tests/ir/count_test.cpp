@@ -77,7 +77,8 @@ FaultCode fault(const std::string& from, const std::string& to, const std::strin
 TEST_CASE("the last of the blocks that count sees what all have written") {
   for (const int host_threads : {1, 4}) {
     for (const std::uint64_t seed : {0, 1, 2}) {
-      const Ran ran = execute(golden(), {.write_once = true, .seed = seed, .threads = host_threads});
+      const Ran ran =
+          execute(golden(), {.write_once = true, .seed = seed, .threads = host_threads});
       INFO((ran.report.fault ? ran.report.fault->message : ""));
       REQUIRE(!ran.report.fault);
       CHECK(ran.counts == std::vector<std::int32_t>{7, blocks});
@@ -94,8 +95,8 @@ TEST_CASE("faults of blocks that count are found") {
   CHECK(fault("before[0] == B - 1 at met", "before[0] == 0 at met",
               "`W` is read before it is written") == FaultCode::uninitialised);
   CHECK(fault("atomic_count counted : s32 thread = counts[1]\n      before[0] = counted",
-              "before[0] = block_x", "the read of `W` races with the write by thread 0 of cluster 0") ==
-        FaultCode::race);
+              "before[0] = block_x",
+              "the read of `W` races with the write by thread 0 of cluster 0") == FaultCode::race);
   CHECK(fault("counts[1]", "counts[B]", "") == FaultCode::out_of_bounds);
 }
 

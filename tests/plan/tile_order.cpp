@@ -1,6 +1,7 @@
 // Orders of tiles: each place is a tile of its own, and groups are as high as they are said to be.
 #include "backend/plan/schedule/tile_order.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -9,6 +10,7 @@
 namespace lay::plan {
 namespace {
 
+using tile::grouped_rows;
 using Tile = std::vector<std::int64_t>;
 
 std::vector<Tile> tiles_of(const TileOrder& order, const std::vector<std::int64_t>& grid) {
@@ -38,6 +40,21 @@ std::vector<Tile> by_loops(int most, const std::vector<std::int64_t>& grid) {
     }
   }
   return tiles;
+}
+
+// The units of a tail by loops: whole places, then the first part of each place that is left, then
+// the second, and so on.
+std::vector<std::array<std::int64_t, 2>> units_by_loops(std::int64_t places, std::int64_t clusters,
+                                                        int parts) {
+  std::vector<std::array<std::int64_t, 2>> units;
+  const std::int64_t left = places % clusters;
+  const std::int64_t turns = (left * parts + clusters - 1) / clusters;  // of a part each
+  const bool is_shorter = left > 0 && turns < parts;
+  const std::int64_t whole = is_shorter ? places - left : places;
+  for (std::int64_t place = 0; place < whole; ++place) units.push_back({place, 0});
+  for (int part = 0; part < parts && whole < places; ++part)
+    for (std::int64_t place = whole; place < places; ++place) units.push_back({place, part});
+  return units;
 }
 
 }  // namespace
@@ -86,6 +103,27 @@ TEST_CASE("a layout may have empty places, and no more than can be listed") {
   CHECK_THROWS_AS(TilePlaces(Layout(std::int64_t{1} << 21, Tuple::basis(1, {0})), {4, 4}), Refusal);
   CHECK_THROWS_AS(TilePlaces(RowGroups{8}, {std::int64_t{1} << 40, std::int64_t{1} << 40}),
                   Refusal);
+}
+
+TEST_CASE("a tail has each place whole or in all its parts, and is cut where that is shorter") {
+  PlainArithmetic numbers;
+  for (const int parts : {2, 3, 4, 8, 16}) {
+    for (std::int64_t clusters = 1; clusters <= 20; ++clusters) {
+      for (std::int64_t places = 0; places <= 70; ++places) {
+        INFO(places << " places, " << clusters << " clusters, " << parts << " parts");
+        const auto tail = tile::tail_units(numbers, places, clusters, parts);
+        std::vector<std::array<std::int64_t, 2>> units;
+        for (std::int64_t unit = 0; unit < tail.units; ++unit)
+          units.push_back(tile::place_and_part(numbers, tail, unit));
+        CHECK(units == units_by_loops(places, clusters, parts));
+        CHECK(tail.units - tail.whole <= clusters * (parts - 1));
+      }
+    }
+  }
+  // 4 of 8 clusters have work, or all of them half of it; 6 of 8 would have as much in two halves.
+  CHECK(tile::tail_units(numbers, std::int64_t{12}, std::int64_t{8}, 2).rest == 4);
+  CHECK(tile::tail_units(numbers, std::int64_t{14}, std::int64_t{8}, 2).rest == 0);
+  CHECK(tile::tail_units(numbers, std::int64_t{14}, std::int64_t{8}, 4).rest == 6);
 }
 
 }  // namespace lay::plan

@@ -53,8 +53,7 @@ void add(Warp& warp, const Instruction& at) {
     dst[lane] = add_one_to(memory.data + offset[lane] * plan.cell, plan.cell);
     if (dst[lane] == std::numeric_limits<std::int32_t>::max())
       stop(warp, at, Mask{1} << lane, FaultCode::overflow, "a count leaves s32");
-    if (warp.program->checks)
-      order(warp, memory.counted->known[{access.buffer, offset[lane]}]);
+    if (warp.program->checks) order(warp, memory.counted->known[{access.buffer, offset[lane]}]);
   });
 }
 

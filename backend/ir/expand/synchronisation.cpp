@@ -46,6 +46,10 @@ BarrierId Synchronisation::declare_joined(tile::TileId reduction) {
   return {};
 }
 
+BarrierId Synchronisation::declare_counted() {
+  return declare(said_.barrier(tile::Barrier::Use::counted));
+}
+
 BarrierId Synchronisation::declare_meeting(std::optional<tile::Barrier::Scope> scope) {
   const tile::Barrier* widest = nullptr;
   for (const tile::Barrier& each : said_.barriers) {
@@ -68,8 +72,8 @@ BarrierId Synchronisation::declare(const tile::Barrier* barrier) {
   } else if (barrier->scope == Scope::cluster) {
     made = b_.barrier({name, BarrierKind::cluster, barrier->slots, 0, 0});
   } else if (barrier->scope == Scope::warpgroup) {
-    // Number 0 is the block's.
-    made = b_.barrier({name, BarrierKind::named, barrier->slots, arrivals, 1});
+    made = b_.barrier({name, BarrierKind::named, barrier->slots, arrivals, named_});
+    named_ += barrier->slots;
   }
   return made;
 }

@@ -38,6 +38,7 @@ class Synchronisation {
   Turn declare_turn();
   RingId declare_direction();
   BarrierId declare_joined(tile::TileId reduction);
+  BarrierId declare_counted();
   // The barrier that all threads meet at: of the scope, or of the widest that the data has.
   BarrierId declare_meeting(std::optional<tile::Barrier::Scope> scope = {});
 
@@ -60,6 +61,7 @@ class Synchronisation {
   Builder& b_;
   const tile::Specialised said_;
   std::vector<BarrierId> barriers_;  // of said_.barriers, as far as they are declared
+  int named_ = 1;                    // the next number of a named barrier: 0 is the block's
 };
 
 }  // namespace lay::ir

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "backend/ir/lower/lower_parts.h"
 #include "backend/plan/print.h"
@@ -9,12 +10,12 @@ namespace {
 
 // Where a tensor lies in the variant's workspace, if it does.
 const plan::WorkspaceTensor* workspace_tensor(const plan::Variant& variant,
-                                              const sema::Tensor& tensor) {
+                                              const std::string& name) {
   // Plans that write a workspace tensor and those that read it are separate kernels with separate
   // ids: the name is what they share.
   const auto found =
       std::find_if(variant.workspace_tensors.begin(), variant.workspace_tensors.end(),
-                   [&](const plan::WorkspaceTensor& each) { return each.name == tensor.name; });
+                   [&](const plan::WorkspaceTensor& each) { return each.name == name; });
   return found == variant.workspace_tensors.end() ? nullptr : &*found;
 }
 
@@ -29,7 +30,7 @@ int alignment_of(const plan::Variant& variant, sema::TensorId tensor) {
 
 Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant& variant,
                    const LowerOptions& options)
-    : b(builder), kernel(plan::executed(plan, variant)), options_(options) {
+    : b(builder), kernel(plan::executed(plan, variant)), options_(options), variant_(variant) {
   Kernel& made = b.kernel;
   copies = variant.programs.front().copies;
   made.name = kernel.name + "_" + variant.name;
@@ -55,7 +56,7 @@ Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant
     const sema::Tensor& tensor = kernel.tensors[id];
     taken_.insert(tensor.name);
     from(tensor.where);
-    const plan::WorkspaceTensor* inside = workspace_tensor(variant, tensor);
+    const plan::WorkspaceTensor* inside = workspace_tensor(variant, tensor.name);
     tensors.push_back(
         b.global(tensor.name, tensor.element, tensor.memory(),
                  {.alignment = inside ? plan::workspace_alignment
@@ -67,6 +68,18 @@ Declared::Declared(Builder& builder, const plan::Plan& plan, const plan::Variant
   }
   for (const sema::Index& index : kernel.indices) index_names_.push_back(name(index.name));
   taken_.insert(index_names_.begin(), index_names_.end());
+}
+
+BufferId Declared::workspace(const std::string& name, ElementType element, const Layout& layout) {
+  const plan::WorkspaceTensor* inside = workspace_tensor(variant_, name);
+  if (!inside) throw std::logic_error("internal: `" + name + "` has no place in workspace");
+  taken_.insert(name);
+  return b.global(name, element, layout,
+                  {.alignment = plan::workspace_alignment,
+                   .read = true,
+                   .written = true,
+                   .workspace = true,
+                   .offset = inside->offset});
 }
 
 std::string Declared::name(const std::string& wish) const {

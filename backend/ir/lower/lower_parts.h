@@ -27,6 +27,8 @@ class Declared {
   std::vector<BufferId> tensors;
   std::vector<sema::CopyInstruction> copies;  // of the program, before the library's
 
+  // One of several launches of a variant, which no schedule describes.
+  bool is_stage() const { return variant_.is_stage; }
   // `wish`, or a longer name if the script uses that one.
   std::string name(const std::string& wish) const;
   // The stem with a number that it had in no earlier call.
@@ -44,9 +46,13 @@ class Declared {
     return index_names_[static_cast<size_t>(index)];
   }
   const sema::Tensor& tensor(sema::TensorId id) const { return kernel.tensor(id); }
+  // Declares a buffer in the variant's workspace that is no tensor of the kernel, and that the
+  // launch reads and writes. It has a place there under this name.
+  BufferId workspace(const std::string& name, ElementType element, const Layout& layout);
 
  private:
   const LowerOptions& options_;
+  const plan::Variant& variant_;
   std::set<std::string> taken_;
   std::vector<std::string> index_names_;
   std::map<std::string, int> numbers_;

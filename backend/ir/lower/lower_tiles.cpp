@@ -60,7 +60,7 @@ TileScheduler::TileScheduler(Declared& declared, const plan::TileOrder& order,
   if (!groups) return;
   grid_[0] = by_.let("tile_rows", tile_rows.value_or(grid_[0]));
   grid_[1] = by_.let("tile_columns", grid_[1]);
-  groups_ = plan::grouped_rows(by_, grid_[0], grid_[1], *groups);
+  groups_ = tile::grouped_rows(by_, grid_[0], grid_[1], *groups);
   const Term of_batch = grid_[0] * grid_[1];
   for (size_t i = 2; i < grid_.size(); ++i)
     batches_.push_back(by_.divisor("batch", i == 2 ? of_batch : grid_[i - 1]));
@@ -69,6 +69,16 @@ TileScheduler::TileScheduler(Declared& declared, const plan::TileOrder& order,
   Term counted = of_batch;
   for (size_t i = 2; i < grid_.size(); ++i) counted = counted * grid_[i];
   places_ = b_.min(places_, counted);
+}
+
+Term TileScheduler::cut_tail(Term clusters, int parts) {
+  tail_ = tile::tail_units(by_, places_, clusters, parts);
+  return tail_->units;
+}
+
+TileScheduler::Unit TileScheduler::unit(Term number) {
+  const auto [place, part] = tile::place_and_part(by_, *tail_, number);
+  return {place, part, number >= tail_->whole, place - tail_->whole, tail_->rest};
 }
 
 void TileScheduler::with_tile(Term place,
@@ -92,7 +102,7 @@ std::vector<Term> TileScheduler::in_groups(Term place) {
     rest = above;
   }
   digits.push_back(rest);
-  const auto [m, n] = plan::tile_at(by_, *groups_, digits[0]);
+  const auto [m, n] = tile::tile_at(by_, *groups_, digits[0]);
   std::vector<Term> tile{m, n};
   tile.insert(tile.end(), digits.begin() + 1, digits.end());
   return tile;

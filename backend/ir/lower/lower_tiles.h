@@ -11,7 +11,7 @@
 
 namespace lay::ir {
 
-// The arithmetic of tile_order.h on terms of a kernel. What is divided by again and again is
+// The arithmetic of tile/tile_order.h on terms of a kernel. What is divided by again and again is
 // divided by its inverse, since a division takes as long as the first loads of a tile:
 //   inverse = (2^31 - 1) / d,  estimate = v * inverse / 2^31,  v / d is the estimate or one more
 // for each v below 2^31, because v / d - v * inverse / 2^31 <= v / 2^31 < 1.
@@ -33,6 +33,9 @@ class TermArithmetic {
   Term select(Term condition, Term a, int b) { return b_.select(condition, a, operand(a, b)); }
   Divisor select(Term condition, const Divisor& a, const Divisor& b);
   Term number(const Divisor& by) const { return by.value; }
+  Term quotient_where(Term condition, Term value, Term by) {
+    return b_.select(condition, value / by, operand(value, 0));
+  }
 
  private:
   Declared& declared_;
@@ -40,8 +43,8 @@ class TermArithmetic {
   bool again_;
 };
 
-// An order over the grid of tiles (tile_order.h) as statements: what all tiles share is computed
-// where it is made, the rest where a tile is taken.
+// An order over the grid of tiles (tile/tile_order.h) as statements: what all tiles share is
+// computed where it is made, the rest where a tile is taken.
 class TileScheduler {
  public:
   // That a block takes.
@@ -52,6 +55,17 @@ class TileScheduler {
 
   // The places of the order.
   Term places() const { return places_; }
+
+  // Cuts the places of a last wave that is not whole into parts of the sum (tile_order.h), and
+  // returns the number of units that there are then.
+  Term cut_tail(Term clusters, int parts);
+  // A unit: its place, and the part of the sum that it is. In the tail part p of a place has the
+  // number of_tile + p * rest.
+  struct Unit {
+    Term place, part, is_part;
+    Term of_tile, rest;
+  };
+  Unit unit(Term number);
 
   // The body sees the coordinates of the tile at a place, m, n, then batches. It does not run where
   // the place is empty.
@@ -67,7 +81,8 @@ class TileScheduler {
   std::vector<std::string> names_;  // of the coordinates
   std::vector<Term> grid_;          // tiles along each coordinate
   TermArithmetic by_;
-  std::optional<plan::GroupedRows<TermArithmetic>> groups_;
+  std::optional<tile::GroupedRows<TermArithmetic>> groups_;
+  std::optional<tile::TailUnits<Term>> tail_;
   std::vector<TermArithmetic::Divisor> batches_;  // the tiles of a batch, then extents of batches
   Term places_;
 };

@@ -14,6 +14,16 @@ Int aligned_up(const Int& bytes) {
   return ceil_div(bytes, workspace_alignment) * workspace_alignment;
 }
 
+void move_in_workspace(Variant& variant, const Int& bytes) {
+  for (auto& before : variant.before) {
+    Plan moved = *before;
+    for (Variant& each : moved.variants) move_in_workspace(each, bytes);
+    before = std::make_shared<const Plan>(std::move(moved));
+  }
+  for (WorkspaceTensor& tensor : variant.workspace_tensors) tensor.offset += bytes;
+  variant.workspace += bytes;
+}
+
 Workspace::Workspace(const Kernel& kernel) {
   for (const Dim& dim : kernel.dims) taken_.insert(dim.name);
   for (const Tensor& tensor : kernel.tensors) taken_.insert(tensor.name);

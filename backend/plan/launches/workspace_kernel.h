@@ -13,6 +13,9 @@ namespace lay::plan {
 // The next place in workspace at which a tensor may begin.
 Int aligned_up(const Int& bytes);
 
+// Moves what the launches of a variant have in workspace that many bytes up.
+void move_in_workspace(Variant& variant, const Int& bytes);
+
 // Names and places of tensors in workspace beside a kernel's own.
 class Workspace {
  public:

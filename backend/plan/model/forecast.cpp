@@ -152,6 +152,14 @@ std::vector<sema::NodeId> further_operands(const auto&) {
   return {};
 }
 
+// The parts of a last wave that is not whole; 1: it is not cut.
+int tail_of(const Sm90Gemm& gemm) {
+  return gemm.tail;
+}
+int tail_of(const auto&) {
+  return 1;
+}
+
 template <class Gemm>
 Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction& prediction,
                  const Binding& sizes, const Target& target) {
@@ -184,6 +192,15 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   const TilePlaces order(sized(gemm.order), grid);
   // A forecast walks all of them.
   if (order.size() > most_places) throw Unknown();
+  // Units behind the whole places: takers share the last ones.
+  const int parts_of_tail = tail_of(gemm);
+  tile::TailUnits<std::int64_t> tail{order.size(), 0, order.size()};
+  if (parts_of_tail > 1) {
+    PlainArithmetic numbers;
+    tail = tile::tail_units(numbers, order.size(),
+                            tile::clusters_of_launch(takers, order.size(), parts_of_tail),
+                            parts_of_tail);
+  }
   // Tiles with products of each cluster: under a mask they differ, and the busiest one ends last.
   std::vector<std::int64_t> of_taker(static_cast<std::size_t>(takers), 0);
   double loaded = 0, not_loaded = 0;
@@ -211,7 +228,7 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
       }
     }
     ++made.live;
-    ++of_taker[static_cast<std::size_t>(place % takers)];
+    if (place < tail.whole) ++of_taker[static_cast<std::size_t>(place % takers)];
     loaded += traffic.read(0, *tile, a * parts[0]) + traffic.read(1, *tile, b * parts[1]);
     // Further operands have B's types and tiles.
     for (std::size_t i = 0; i < further.size(); ++i)
@@ -223,6 +240,10 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   // Persistent: the busiest cluster's tiles, place i going to cluster i mod clusters.
   made.most = takes.persistent ? *std::max_element(of_taker.begin(), of_taker.end())
                                : round_up_div(made.live * takes.sms, target.sms);
+  const std::int64_t turns_of_tail = round_up_div(tail.rest * parts_of_tail, takers),
+                     steps = made.most * takes.steps +
+                             turns_of_tail * round_up_div(takes.steps, parts_of_tail);
+  made.most += tail.rest > 0 ? 1 : 0;
   double factors =
       static_cast<double>(sized(size(kernel.loaded(gemm.a.load).layout))) * element(gemm.a.load);
   if (kernel.load(gemm.a.load).tensor != kernel.load(gemm.b.load).tensor)
@@ -231,13 +252,16 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   for (const sema::NodeId load : further)
     factors += static_cast<double>(sized(size(kernel.loaded(load).layout))) * element(load);
   made.cache_bytes = static_cast<double>(sized(prediction.cache_bytes)) - not_loaded;
+  // Sums of all parts are written to workspace and read there.
+  constexpr int of_sum = 4, ways = 2;
+  made.cache_bytes +=
+      static_cast<double>(ways * of_sum * tail.rest * parts_of_tail * tile_m * tile_n);
   made.least_global_bytes = static_cast<double>(sized(prediction.global_bytes));
   // The least counts each factor once; the walk says how often it is really loaded.
   made.global_bytes = made.least_global_bytes - factors + loaded;
   if (!prediction.tile) throw Unknown();
   // The busiest taker's tiles, one after the other.
-  made.products =
-      static_cast<double>(made.most * takes.steps) * prediction.tile->product_clocks / target.hertz;
+  made.products = static_cast<double>(steps) * prediction.tile->product_clocks / target.hertz;
   return made;
 }
 

@@ -140,6 +140,10 @@ constexpr EntryRow rows[] = {
      "whether every other tile of a cluster walks K from its end, and so begins with what L2 still "
      "holds; the order of a sum then depends on the tile",
      "0 or 1", "alternate_k = 1"},
+    {"tail", "sm90",
+     "the parts of K that the tiles of a last wave are cut into, so that all clusters have work: "
+     "the sums of the parts meet in workspace, in a fixed order",
+     "an integer from 2 to 16; without it, tiles are whole", "tail = 4"},
 };
 
 // Names that people type for an entry: what it was called before, and what other tools call it.
@@ -154,7 +158,8 @@ const std::vector<Synonym>& synonyms() {
                                             {"swapped", {"swap_ab"}},
                                             {"serpentine", {"alternate_k"}},
                                             {"accumulate", {"promotion_interval"}},
-                                            {"split_k", {"cluster"}},
+                                            {"split_k", {"cluster", "tail"}},
+                                            {"stream_k", {"tail"}},
                                             {"block", {"tile"}},
                                             {"warps", {"groups"}},
                                             {"num_warps", {"groups"}},

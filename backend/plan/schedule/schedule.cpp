@@ -280,6 +280,11 @@ void read_entry(const sema::ScheduleEntry& entry, TensorSchedule& into,
     into.alternate_k = yes_or_no(entry.value);
     wants(into.alternate_k.has_value(),
           "0 or 1: whether every other tile of a cluster goes through K from its end");
+  } else if (entry.key == "tail") {
+    constexpr int most_parts = 16;
+    into.tail = number(entry.value, 2, most_parts);
+    wants(into.tail.has_value(),
+          "the parts of K of a tile in a last wave that is not whole, 2 to 16");
   } else if (entry.key == "operands") {
     const auto* text = std::get_if<std::string>(&entry.value);
     const bool stored = text && *text == "\"stored\"";

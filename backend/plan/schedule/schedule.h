@@ -58,6 +58,7 @@ struct TensorSchedule : ScheduleHead {
   bool swap_ab = false;  // the atom's first operand is the product's second factor, its rows are
                          // the output's columns
   std::optional<bool> alternate_k;  // every other tile of a cluster goes through K from its end
+  std::optional<int> tail;          // parts of K in a last wave that is not whole
   std::optional<int> stages;
   std::optional<TileOrder> order;
   std::optional<AnyLayout> shared_a, shared_b;

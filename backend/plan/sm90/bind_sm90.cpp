@@ -170,6 +170,7 @@ class Reader {
     if (warpgroups.registers[1] > 0) gemm_.registers = warpgroups.registers;
     gemm_.sms = warpgroups.sms;
     gemm_.alternate_k = parts_.sums->alternates;
+    gemm_.tail = parts_.sums->tail;
     gemm_.copies = product_.copies;
   }
 
@@ -312,6 +313,7 @@ tile::Program bind_sm90(const sema::KernelPtr& kernel, const Sm90Gemm& gemm) {
   how.interval = gemm.promotion_interval;
   how.sets = gemm.accumulator_sets;
   how.alternates = gemm.alternate_k;
+  how.tail = gemm.tail;
   how.copies = gemm.copies;
   how.operands = on_axes(exchanged, operand_of(gemm, gemm.a), operand_of(gemm, gemm.b));
   for (const FurtherGemm& each : gemm.further) how.further.push_back(operand_of(gemm, each.b));

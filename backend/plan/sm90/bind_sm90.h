@@ -6,6 +6,7 @@
 //   accumulators, groups           the threads, and the consumers, as many times as groups
 //   alternate cluster                        the blocks' clusters, and the parts of the loop over k
 //   alternate_k                    the loop over k, alternating
+//   tail                           the loop over k, in parts in the tail
 //   stages, span, order, boxes,    of the tiles in shared memory
 //   views of A and B
 //   further products               an mma each, with a B of its own

@@ -7,6 +7,7 @@
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/sm90/sm90_parts.h"
 #include "backend/plan/sm90/sm90_store.h"
+#include "backend/plan/sm90/sm90_tail.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/text.h"
 #include "backend/plan/views/view_conditions.h"
@@ -457,7 +458,7 @@ std::optional<Sm90Gemm> Shaper::run() {
                                  at_.schedule.at("rasterization"), at_.problems);
   if (!order) return std::nullopt;
   gemm_.order = *order;
-  if (!choose_stages() || !choose_registers()) return std::nullopt;
+  if (!choose_stages() || !choose_registers() || !choose_tail(at_, gemm_)) return std::nullopt;
   return gemm_;
 }
 

@@ -185,6 +185,9 @@ struct Sm90Gemm : TensorGemm {
   // Every other tile of a cluster goes through K from its end, and finds there what the tile before
   // has loaded into L2 last.
   bool alternate_k = false;
+  // Parts of K that clusters take, in a last wave that is not whole (sm90_tail.h). 1: it is not
+  // cut.
+  int tail = 1;
 
   int products() const { return 1 + static_cast<int>(further.size()); }
   std::vector<sema::NodeId> contractions() const {

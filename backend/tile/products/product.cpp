@@ -80,7 +80,8 @@ class ProductMaker {
       products.push_back(product(each.sum, a, other));
     }
     for (Mma& each : products) step.push_back({std::move(each)});
-    Block body{{For{k, Walk::sequence, std::move(step), product_.parts, how_ && how_->alternates}}};
+    Block body{{For{k, Walk::sequence, std::move(step), product_.parts, how_ && how_->alternates,
+                    how_ ? how_->tail : 1}}};
     if (how_)
       for (const BoundInput& each : how_->inputs) input(each, body);
     outputs(body);

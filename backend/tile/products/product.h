@@ -15,7 +15,8 @@
 //   }
 //
 // with further indices of the outputs as a batch, an axis each. Factors may be casts of A and B.
-// Where K is split, the blocks of a cluster share the loop over k (For::parts).
+// Where K is split, the blocks of a cluster share the loop over k (For::parts), or clusters do in a
+// last wave that is not whole (For::tail).
 //
 // Scales that are constant within groups of k multiply the sums of intervals (Mma):
 //
@@ -165,6 +166,7 @@ struct BoundProduct {
   bool exchanged = false;                // the atom's rows are the columns
   int interval = 0, sets = 1;            // of k (Mma)
   bool alternates = false;               // the loop over k
+  int tail = 1;                          // parts of it, in a last wave that is not whole
   int blocks_per_sm = 1;
   std::array<BoundOperand, 2> operands;
   std::vector<BoundOperand> further;  // the B of each further product

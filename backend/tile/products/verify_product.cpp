@@ -214,6 +214,21 @@ class ProductVerifier {
                           std::to_string(blocks_of_cluster));
     if (parts_.sums->alternates && !(groups && groups->sms > 0))
       problem("grid", "the loop over the sum alternates, and a block takes one tile");
+    if (parts_.sums->tail != 1) tail();
+  }
+
+  // Clusters that take tiles in turn, and all of a tile's sums in accumulators of one product.
+  void tail() {
+    const auto& groups = program_.warpgroups;
+    const For& loop = *parts_.sums;
+    if (loop.tail < 1) problem("tail", "a tail has " + std::to_string(loop.tail) + " parts");
+    if (!groups || groups->sms == 0 || !parts_.mma->atom)
+      problem("tail", "a last wave is cut into parts, and a block takes one tile");
+    else if (groups->consumers * threads_of_warpgroup != program_.threads->threads())
+      problem("tail", "a last wave is cut into parts, and groups of consumers take turns");
+    if (loop.parts > 1 || loop.alternates || parts_.mma->interval > 0 || !parts_.further.empty() ||
+        program_.axis(row_axis).segments)
+      problem("tail", "a last wave is cut into parts, and the loop over the sum is another one");
   }
 
   // The axis of the instruction's rows (0) or columns (1).

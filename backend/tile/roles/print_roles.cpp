@@ -147,6 +147,8 @@ std::string purpose(const Program& program, const Specialised& specialised,
       return wait + " until its group may issue products";
     case Barrier::Use::joined:
       return wait + " for " + program.tile(barrier.tile).name + " of all blocks";
+    case Barrier::Use::counted:
+      return wait + " until it has counted a part of the tail";
     case Barrier::Use::met:
       return "all threads meet";
   }

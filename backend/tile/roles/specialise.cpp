@@ -82,6 +82,7 @@ class Specialiser {
       if (each.moves == Moves::inputs && each.has(Completion::mbarrier)) inputs(id);
       if (each.moves == Moves::outputs) outputs(id);
     }
+    tail();
     reductions();
     all_meet();
     return std::move(made_);
@@ -251,6 +252,17 @@ class Specialiser {
     const int width = (*program_.tile(each.tiles.front().tile).shared->part)[1];
     if (parts_.sums->parts == 1 && parts_of_sums(width) % each.stages != 0)
       made_.rings.push_back({"out", Ring::Use::write, consumer(), each.stages, 0, id});
+  }
+
+  // Each warpgroup that multiplies leaves its sums of a part to those of the same number in the
+  // other clusters, and counts. It waits for no other.
+  void tail() {
+    if (!parts_.sums || parts_.sums->tail == 1) return;
+    Barrier counted{"counted", Barrier::Use::counted, Barrier::Scope::warpgroup};
+    counted.slots = program_.warpgroups->consumers;
+    counted.arrivals.push_back({consumer(), Agent::thread, threads_of_warpgroup});
+    counted.waits = consumer();
+    made_.barriers.push_back(std::move(counted));
   }
 
   // Parts of a tile's sums that a warpgroup stores one after the other: those of an atom's columns,

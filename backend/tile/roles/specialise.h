@@ -60,8 +60,9 @@ struct Arrivals {
 struct Barrier {
   // filled: the copies of a stage are complete; drained: all readers have read it; stored: threads
   // have stored a part to shared memory, or have read it there; turn: a group may issue its
-  // products; joined: the parts of a reduction have come; met: all threads are there.
-  enum class Use { filled, drained, stored, turn, joined, met };
+  // products; joined: the parts of a reduction have come; counted: the sums of a part of the tail
+  // are in global memory, and it is known whether it was the last; met: all threads are there.
+  enum class Use { filled, drained, stored, turn, joined, counted, met };
   enum class Scope { warp, warpgroup, block, cluster };
 
   std::string name;
@@ -74,7 +75,7 @@ struct Barrier {
   PipelineId pipeline = -1;             // of stages; -1: of none
   TileId tile = -1;                     // of a reduction
 
-  bool is_mbarrier() const { return use != Use::stored && use != Use::met; }
+  bool is_mbarrier() const { return use != Use::stored && use != Use::counted && use != Use::met; }
   int arrivals_of_phase() const;
 
   friend bool operator==(const Barrier&, const Barrier&) = default;

@@ -259,6 +259,7 @@ class RolesVerifier {
       case Barrier::Use::joined:
         return 1;  // the thread that announces the bytes
       case Barrier::Use::stored:
+      case Barrier::Use::counted:
         return threads_of_slot(last, barrier.slots);
       case Barrier::Use::met:
         return 0;
@@ -304,11 +305,13 @@ class RolesVerifier {
       problem("barrier-arrivals", name + " expects " + std::to_string(barrier.arrivals_of_phase()) +
                                       " arrivals, and " + std::to_string(expected) + " come");
     const int met = barrier.scope == Barrier::Scope::warp ? 32 : 128;
-    if (barrier.use == Barrier::Use::stored && expected != met)
+    const bool shares = barrier.use == Barrier::Use::stored || barrier.use == Barrier::Use::counted;
+    if (shares && expected != met)
       problem("barrier-arrivals", name + " is a barrier of " + std::to_string(met) +
                                       " threads, and " + std::to_string(expected) +
                                       " share a slot");
-    if (barrier.scope == Barrier::Scope::warpgroup && barrier.slots > named_barriers)
+    if (barrier.scope == Barrier::Scope::warpgroup) named_ += barrier.slots;
+    if (barrier.scope == Barrier::Scope::warpgroup && named_ > named_barriers)
       problem("barrier-slots", name + " has " + std::to_string(barrier.slots) +
                                    " slots, and a block 15 named barriers");
   }
@@ -330,6 +333,7 @@ class RolesVerifier {
   const Program& program_;
   const Specialised& said_;
   ProductParts parts_;  // of a product; of others empty
+  int named_ = 0;       // barriers, so far
   std::vector<Problem> problems_;
 };
 

@@ -453,6 +453,10 @@ class Parser {
       made.parts = cursor_.small_integer();
       cursor_.expect("blocks");
     }
+    if (cursor_.accept("in")) {
+      made.tail = cursor_.small_integer();
+      same("parts in the tail");
+    }
     made.alternates = cursor_.accept("alternating");
     if (program_.axis(made.axis).segments) same("within segments");
     cursor_.expect("{");

@@ -58,7 +58,10 @@ std::string first_line(const Program& program, const ValueText& values, const He
                                                                    : " whole" + tile;
             const std::string parts =
                 loop.parts > 1 ? " by " + std::to_string(loop.parts) + " blocks" : "";
-            return "for " + axis.name + walk + parts + (loop.alternates ? " alternating" : "") +
+            const std::string tail =
+                loop.tail > 1 ? " in " + std::to_string(loop.tail) + " parts in the tail" : "";
+            return "for " + axis.name + walk + parts + tail +
+                   (loop.alternates ? " alternating" : "") +
                    (axis.segments ? " within segments {" : " {");
           },
           [&](const Copy& copy) {

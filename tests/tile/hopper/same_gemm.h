@@ -32,6 +32,7 @@ class DifferentFields {
     field("accumulator_sets", a.accumulator_sets, b.accumulator_sets);
     field("sms", a.sms, b.sms);
     field("alternate_k", a.alternate_k, b.alternate_k);
+    field("tail", a.tail, b.tail);
     operand("a.", a.a, b.a);
     operand("b.", a.b, b.b);
     list("further", a.further, b.further, [&](const auto& x, const auto& y) {

@@ -76,6 +76,8 @@ std::optional<Choices> choices_of(const sema::KernelPtr& kernel, std::mt19937& r
     if (random() % 3 == 0) read.alternate_k = true;
     if (random() % 3 == 0 && read.tile) read.promotion_interval = (*read.tile)[2];
     if (random() % 3 == 0) read.order = plan::RowGroups{static_cast<int>(random() % 5) + 1};
+    if (random() % 3 == 0 && !read.alternate_k && !read.promotion_interval)
+      read.tail = static_cast<int>(random() % 15) + 2;
     made.schedules.push_back(std::move(read));
   }
   return made;
@@ -116,7 +118,7 @@ TEST_CASE("what the planner chooses for Hopper is read back from the program and
   std::string drawn;
   for (int i = 0; i < 24; ++i) drawn += drawn_kernel(i, random);
   for (const auto& kernel : kernels_in("drawn.lay", drawn)) kernels.push_back(kernel);
-  int count = 0, exchanged = 0, split = 0, staged = 0, views = 0, scales = 0, sets = 0;
+  int count = 0, exchanged = 0, split = 0, staged = 0, views = 0, scales = 0, sets = 0, tails = 0;
   for (const auto& kernel : kernels) {
     const auto choices = choices_of(kernel, random);
     if (!choices) continue;
@@ -140,10 +142,11 @@ TEST_CASE("what the planner chooses for Hopper is read back from the program and
       views += chosen->a.view || chosen->b.view;
       scales += !chosen->scales.empty();
       sets += chosen->accumulator_sets > 1;
+      tails += chosen->tail > 1;
     }
   }
   CHECK(count >= 400);
-  for (const int of : {exchanged, split, staged, views, scales, sets}) CHECK(of > 0);
+  for (const int of : {exchanged, split, staged, views, scales, sets, tails}) CHECK(of > 0);
 }
 
 TEST_CASE("what a changed text of a program says is chosen") {
@@ -173,6 +176,8 @@ TEST_CASE("what a changed text of a program says is chosen") {
       {"turns", " alternating", "", "alternate_k"},
       {"turns", "in intervals of 128", "in intervals of 256", "promotion_interval"},
       {"turns", "span 128", "span 64", "a.span"},
+      {"tailed", " in 3 parts in the tail", "", "tail"},
+      {"tailed", "in 3 parts", "in 5 parts", "tail"},
       {"threads", "<- staged_Y[m,n] by 1", "<- staged_Y[m,n] by 2", "output.run"},
       {"threads", "(32@1,4@0))", "(32@1,8@0))", "output.runs"},
       {"threads", "o (64,32):(32,1)", "o (64,32):(1,64)", "output.shared"},
@@ -193,7 +198,7 @@ TEST_CASE("what a changed text of a program says is chosen") {
 }
 
 TEST_CASE("each rule of products on Hopper's tensor cores is broken once") {
-  for (const char* name : {"inputs", "exchanged", "turns", "threads", "widened"})
+  for (const char* name : {"inputs", "exchanged", "turns", "threads", "widened", "tailed"})
     CHECK(tile::verify(hopper_program(name)).empty());
   const struct {
     const char* code;
@@ -207,6 +212,14 @@ TEST_CASE("each rule of products on Hopper's tensor cores is broken once") {
        }},
       {"grid", "alternates, and a block takes one tile", "turns",
        [](Program& p) { p.warpgroups->sms = 0; }},
+      {"tail", "a tail has 0 parts", "tailed", [](Program& p) { sums(p).tail = 0; }},
+      {"tail", "and a block takes one tile", "tailed", [](Program& p) { p.warpgroups->sms = 0; }},
+      {"tail", "and groups of consumers take turns", "inputs",
+       [](Program& p) { sums(p).tail = 2; }},
+      {"tail", "and the loop over the sum is another one", "exchanged",
+       [](Program& p) { sums(p).tail = 2; }},
+      {"tail", "and the loop over the sum is another one", "turns",
+       [](Program& p) { sums(p).tail = 2; }},
       {"threads", "expected 512 threads", "exchanged", [](Program& p) { p.grid->threads = 512; }},
       {"product", "is not whole instructions", "exchanged",
        [](Program& p) { std::swap(mma(p).a, mma(p).b); }},
@@ -287,9 +300,11 @@ TEST_CASE("programs of products on Hopper's tensor cores give what the reference
                           "let t = turns(random(e4m3, (9,272)), random(e4m3, (140,272), 2))\n"
                           "let s = threads(random(bf16, (72,40)), random(bf16, (9,40), 2))\n"
                           "let w = widened(random(s8, (9,80)), random(bf16, (8,80), 2), "
-                          "random(f32, 9, 3))\n",
+                          "random(f32, 9, 3))\n"
+                          "let l = tailed(random(bf16, (300,136)), random(bf16, (72,136), 2), "
+                          "random(bf16, (300,72), 3))\n",
                       check) == "");
-  CHECK(ran >= 8);
+  CHECK(ran >= 9);
 }
 
 }  // namespace lay::test

@@ -413,6 +413,12 @@ class ElementwiseExpander {
   std::set<std::string> named_;
 };
 
+bool reads_nothing(const sema::Kernel& kernel) {
+  return std::ranges::none_of(kernel.nodes, [](const sema::Node& each) {
+    return std::holds_alternative<sema::Load>(each.what);
+  });
+}
+
 }  // namespace
 
 void expand_copies(Declared& declared, const std::vector<tile::Program>& programs) {
@@ -442,6 +448,10 @@ void expand_elementwise(Declared& declared, const std::vector<tile::Program>& pr
     together = std::min(together, program.blocks_per_sm);
   }
   b.kernel.launch = {{blocks, 1, 1}, {1, 1, 1}, first->threads(), together};
+  // A stage that reads nothing loses nothing by it, and begins before the launches ahead have
+  // ended.
+  if (declared.is_stage() && reads_nothing(declared.kernel))
+    b.inside(b.kernel.prologue, [&] { b.emit(Fence{FenceKind::grid_dependency_wait}); });
   // A program takes the blocks up to its count, the next one the rest: a chain of comparisons that
   // are the same for a whole block.
   const std::function<void(size_t, Term)> run = [&](size_t i, Term block) {

@@ -81,6 +81,7 @@ Sm90Expander::Sm90Expander(Declared& declared, const tile::Program& program)
   stages_ = sync_.declare(tile::Pipeline::Moves::operands);
   way_ = sync_.declare_direction();
   turn_ = sync_.declare_turn();
+  if (gemm_.tail > 1) declare_tail();
 }
 
 // Registers for a sum of each of a thread's values: (value of the atom, atoms along m, along n).
@@ -132,8 +133,9 @@ void Sm90Expander::declare_store() {
 void Sm90Expander::run() {
   // A persistent grid: one cluster for each `blocks` SMs, never more than there are tiles. Two
   // blocks a cluster on 132 SMs give 66 clusters, as `min(..., 66)` in the emitted header says.
-  const Int clusters = min(Int(gemm_.sms / gemm_.blocks()),
-                           plan::places(declared_.kernel, gemm_.order, plan::tiling_of(gemm_)));
+  const Int clusters = tile::clusters_of_launch(
+      Int(gemm_.sms / gemm_.blocks()),
+      plan::places(declared_.kernel, gemm_.order, plan::tiling_of(gemm_)), gemm_.tail);
   b_.kernel.launch = {
       {clusters * gemm_.blocks(), 1, 1}, {gemm_.blocks(), 1, 1}, sync_.threads(), 1, true};
   prologue();
@@ -167,7 +169,8 @@ void Sm90Expander::prologue() {
 void Sm90Expander::schedule_tiles(std::optional<Term> tile_rows) {
   scheduler_.emplace(declared_, gemm_.order, plan::tiling_of(gemm_), TileScheduler::Tiles::many,
                      tile_rows);
-  tiles_ = b_.let(declared_.name("tiles"), scheduler_->places());
+  tiles_ = gemm_.tail > 1 ? scheduler_->cut_tail(clusters_, gemm_.tail)
+                          : b_.let(declared_.name("tiles"), scheduler_->places());
 }
 
 // Of a table of segments.
@@ -186,15 +189,18 @@ Term Sm90Expander::along_n_of_cluster(Term rank) {
 void Sm90Expander::each_tile(const std::function<void(const Tile&)>& body) {
   declared_.from(declared_.kernel.where, "cluster -> tile: " + plan::to_string(gemm_.order));
   b_.tiles(declared_.name("tile"), b_.special(Builtin::block_x) / gemm_.blocks(), tiles_, clusters_,
-           [&](Term place) {
-             scheduler_->with_tile(place,
-                                   [&](const std::vector<Term>& at) { within_tile(at, body); });
+           [&](Term taken) {
+             TileScheduler::Unit unit;
+             if (gemm_.tail > 1) unit = scheduler_->unit(taken);
+             scheduler_->with_tile(
+                 gemm_.tail > 1 ? unit.place : taken,
+                 [&](const std::vector<Term>& at) { within_tile(at, unit, body); });
            });
 }
 
 // The order counts tiles of the cluster; a block takes the one at its coordinate in the cluster:
 // m_first = (tile_m * cluster[0] + rank % cluster[0]) * tile[0].
-void Sm90Expander::within_tile(const std::vector<Term>& at,
+void Sm90Expander::within_tile(const std::vector<Term>& at, const TileScheduler::Unit& unit,
                                const std::function<void(const Tile&)>& body) {
   const Term rank = gemm_.blocks() > 1 ? b_.special(Builtin::cluster_rank) : number(0);
   const std::array<Term, 2> block{gemm_.cluster[0] == 1 ? number(0) : rank % gemm_.cluster[0],
@@ -212,12 +218,20 @@ void Sm90Expander::within_tile(const std::vector<Term>& at,
     made.steps = steps;
     // Part p of P takes the K tiles from floor(steps * p / P) to floor(steps * (p + 1) / P): the
     // parts differ by one K tile at most, and cover all of them where P does not divide.
+    const auto take_part = [&](Term part, int parts, std::optional<Term> is_part) {
+      made.k_first = b_.let(declared_.name("k_first"), steps * part / parts);
+      const Term end = steps * (part + 1) / parts;
+      made.steps = b_.let(declared_.name("k_steps"),
+                          (is_part ? b_.select(*is_part, end, steps) : end) - made.k_first);
+    };
     if (gemm_.split) {
       declared_.from(declared_.kernel.where, "this block's part of K");
-      const Term part = rank / gemm_.multicast_size();
-      made.k_first = b_.let(declared_.name("k_first"), steps * part / gemm_.cluster[2]);
-      made.steps =
-          b_.let(declared_.name("k_steps"), steps * (part + 1) / gemm_.cluster[2] - made.k_first);
+      take_part(rank / gemm_.multicast_size(), gemm_.cluster[2], {});
+    }
+    if (gemm_.tail > 1) {
+      declared_.from(declared_.kernel.where, "the part of K, of a whole tile all");
+      made.unit = unit;
+      take_part(unit.part, gemm_.tail, unit.is_part);
     }
     body(made);
   });
@@ -485,8 +499,12 @@ void Sm90Expander::consumer() {
   each_of_consumer([&](const Tile& tile) {
     const auto take = [&] {
       // Inputs of the epilogue are asked for before the products, whose time hides their latency.
-      load_first_inputs(tile);
+      if (gemm_.tail == 1)
+        load_first_inputs(tile);
+      else if (!inputs_.empty())
+        b_.when(!tile.unit.is_part, [&] { load_first_inputs(tile); });
       multiply(tile);
+      if (gemm_.tail > 1) return finish_with_tail(tile);
       if (!gemm_.split) return epilogue(tile);
       exchange();
       sum_up();

@@ -22,6 +22,10 @@
 // gives every other block the accumulators that the other block adds up, and stores those that it
 // has added up itself (sm90_split.cpp).
 //
+// The tiles of a last wave may be cut into parts of K, which clusters take as they take tiles: each
+// part's sums go to workspace, and the consumer that comes last adds up those of all
+// (sm90_tail.cpp).
+//
 // Elements outside the tensors arrive as zeros, and TMA stores nothing there.
 #pragma once
 
@@ -59,8 +63,9 @@ class Sm90Expander {
     Term end;
     std::vector<Term> batch;
     Term segment;
-    Term k_first;  // K tile
-    Term steps;    // K tiles: none where no product counts
+    Term k_first;              // K tile
+    Term steps;                // K tiles: none where no product counts
+    TileScheduler::Unit unit;  // where a last wave is cut into parts
   };
 
   void declare(Operand& operand, const plan::TmaOperand& plan, int axis, std::string name);
@@ -95,7 +100,8 @@ class Sm90Expander {
   Term along_n_of_cluster(Term rank);
   void schedule_tiles(std::optional<Term> tile_rows);
   void each_tile(const std::function<void(const Tile&)>& body);
-  void within_tile(const std::vector<Term>& at, const std::function<void(const Tile&)>& body);
+  void within_tile(const std::vector<Term>& at, const TileScheduler::Unit& unit,
+                   const std::function<void(const Tile&)>& body);
   void with_rows(Tile& tile, const std::array<Term, 2>& at, const std::array<Term, 2>& block,
                  const std::function<void()>& body);
   Term entry(sema::TensorId table, Term segment);
@@ -223,6 +229,16 @@ class Sm90Expander {
   void epilogue_of_sums(const Tile& tile);
   void wait_until_read();
 
+  // The parts of a last wave (sm90_tail.cpp).
+  void declare_tail();
+  Term of_block(Term unit) const;
+  Term in_tail(const Tile& tile, Term part) const;
+  ExprId slot_of_consumer() const;
+  void each_sum_vector(const std::function<void(Term, Ref)>& body);
+  void leave_part(const Tile& tile);
+  void add_parts(const Tile& tile);
+  void finish_with_tail(const Tile& tile);
+
   Term number(std::int64_t value) { return b_.constant(value); }
 
   Declared& declared_;
@@ -251,6 +267,13 @@ class Sm90Expander {
   // Where blocks share K.
   PartSums sums_;  // of all parts of K
   Term split_;     // this block's number among those that share K
+  // Where a last wave is cut into parts: sums and numbers in workspace, and what a consumer knows
+  // of how many parts have been counted before its own.
+  struct Tail {
+    BufferId sums, counts, before, piece;
+    BarrierId counted;
+  };
+  Tail tail_;
   // The elements of a vector along m or n that the epilogue reads for the values of a step.
   struct Ahead {
     const plan::StagedVector* plan = nullptr;
