@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "backend/tile/held_values.h"
+#include "backend/tile/placed_tiles.h"
 #include "backend/tile/products/factors.h"
 #include "backend/tile/products/group_scale.h"
-#include "backend/tile/products/product.h"
 #include "backend/tile/program_call.h"
-#include "backend/tile/tile_order.h"
-#include "frontend/algebra/tuples/tuple_operations.h"
 #include "frontend/sema/kernel/node_values.h"
 
 namespace lay::tile {
@@ -59,10 +57,12 @@ class Interpreter {
           program_.grid && std::holds_alternative<Layout>(program_.grid->order) &&
           std::ranges::none_of(program_.axes,
                                [](const Axis& axis) { return axis.segments.has_value(); });
-      if (has_tail())
-        walk_waves();
+      if (has_tail(program_))
+        walk(tiles_in_waves(program_, call_.sizes, extents()));
+      else if (by_layout)
+        walk(tiles_by_layout(program_, call_.sizes));
       else
-        by_layout ? walk_grid() : block(program_.body);
+        block(program_.body);
     }
     sema::KernelResult result;
     for (const sema::Tensor& tensor : asked.kernel->tensors) {
@@ -120,6 +120,12 @@ class Interpreter {
   }
 
   // ---- coordinates
+
+  std::vector<std::int64_t> extents() const {
+    std::vector<std::int64_t> extents;
+    for (const Range& axis : ranges_) extents.push_back(axis.extent);
+    return extents;
+  }
 
   void set(AxisId axis, std::int64_t coordinate) {
     at_[static_cast<std::size_t>(axis)] = coordinate;
@@ -209,73 +215,15 @@ class Interpreter {
     }
   }
 
-  // Block after block of an elementwise program or a product, each at the tile that the order gives
-  // it.
-  void walk_grid() {
-    const Layout& order = program_.grid->layout();
-    const auto extents = leaves(order.shape), strides = leaves(order.stride);
-    std::int64_t blocks = 1;
-    for (const Tuple& extent : extents) blocks *= extent.value().evaluate(call_.sizes).value();
-    for (std::int64_t number = 0; number < blocks; ++number) {
-      for (Range& axis : ranges_) axis.first = 0;
-      std::int64_t rest = number;
-      for (std::size_t i = 0; i < extents.size(); ++i) {
-        const std::int64_t extent = extents[i].value().evaluate(call_.sizes).value();
-        if (strides[i].is_basis()) {
-          Range& axis = range(strides[i].path()[0]);
-          axis.first +=
-              rest % extent * strides[i].value().evaluate(call_.sizes).value() * axis.tile;
-        }
-        rest /= extent;
-      }
-      each_of_cluster(row_axis);
-    }
-  }
-
-  bool has_tail() const {
-    return program_.is_bound() && program_.is_product() && parts_of(program_).sums->tail > 1;
-  }
-
-  // Clusters that take tiles, and parts of those of a last wave that is not whole.
-  void walk_waves() {
-    const ProductParts parts = parts_of(program_);
-    const Grid& grid = *program_.grid;
-    std::vector<std::int64_t> extents;
-    for (std::size_t axis = 0; axis + 1 < ranges_.size(); ++axis) {
-      const std::int64_t tile = ranges_[axis].tile * (axis < 2 ? grid.cluster[axis] : 1);
-      extents.push_back((ranges_[axis].extent + tile - 1) / tile);
-    }
-    if (std::ranges::count(extents, 0) > 0) return;
-    // Groups are of the instruction's rows (Grid).
-    const bool exchanged = parts.exchanged && std::holds_alternative<RowGroups>(grid.order);
-    if (exchanged) std::swap(extents[0], extents[1]);
-    TileOrder order = grid.order;
-    if (auto* layout = std::get_if<Layout>(&order)) *layout = known(*layout);
-    const TilePlaces places(order, extents);
-    const int blocks = grid.cluster[0] * grid.cluster[1], cut = parts.sums->tail;
-    const std::int64_t clusters =
-        clusters_of_launch(std::int64_t{program_.warpgroups->sms / blocks}, places.size(), cut);
-    PlainArithmetic numbers;
-    const auto tail = tail_units(numbers, places.size(), clusters, cut);
-    for (std::int64_t place = 0; place < places.size(); ++place) {
-      auto at = places.at(place);
-      if (!at) continue;
-      if (exchanged) std::swap((*at)[0], (*at)[1]);
-      for (std::size_t axis = 0; axis < at->size(); ++axis)
-        ranges_[axis].first = (*at)[axis] * ranges_[axis].tile;
-      is_cut_ = place >= tail.whole;
+  // Block after block, or cluster after cluster, each at the tile that the order gives it.
+  void walk(const std::vector<PlacedTile>& tiles) {
+    for (const PlacedTile& placed : tiles) {
+      for (std::size_t axis = 0; axis < ranges_.size(); ++axis)
+        ranges_[axis].first = placed.at[axis] * ranges_[axis].tile;
+      is_cut_ = placed.is_cut;
       each_of_cluster(row_axis);
     }
     is_cut_ = false;
-  }
-
-  // The layout at these sizes.
-  Layout known(const Layout& layout) const {
-    const auto sized = [&](const Tuple& each) {
-      const Int value(each.value().evaluate(call_.sizes).value());
-      return each.is_basis() ? Tuple::basis(value, each.path()) : Tuple(value);
-    };
-    return Layout(transform(layout.shape, sized), transform(layout.stride, sized));
   }
 
   // The tiles of a cluster's blocks, side by side from that of the axis on, which counts clusters.

@@ -3,15 +3,15 @@
 // The tiles are a grid of R rows, C columns and batches, with a number of places of the order, one
 // for each block or each turn of a cluster.
 //
-// RowGroups: rows of tiles in ceil_div(R, rows) groups: down the rows of a group, then along n, then
-// the next group, then batches. Heights differ by one row at most, and the higher groups come first:
-// of at most 8 rows, 17 rows make groups of 6, 6 and 5. Tiles that are taken together share rows of
-// A and columns of B in L2.
+// RowGroups: rows of tiles in ceil_div(R, rows) groups: down the rows of a group, then along n,
+// then the next group, then batches. Heights differ by one row at most, and the higher groups come
+// first: of at most 8 rows, 17 rows make groups of 6, 6 and 5. Tiles that are taken together share
+// rows of A and columns of B in L2.
 //
 // Law: the places are 0 .. R * C * batches - 1, and each is a tile of its own.
 //
-// With a tail (For::tail) clusters take units. Those of the waves that all clusters have are places;
-// each place that is left is a unit for each part of the sum:
+// With a tail (For::tail) clusters take units. Those of the waves that all clusters have are
+// places; each place that is left is a unit for each part of the sum:
 //
 //   10 places, 4 clusters, 3 parts:   units 0 to 7 are places 0 to 7, and behind them
 //                                     8 9   8 9   8 9    the first parts, the second, the third
@@ -111,8 +111,7 @@ template <class Arithmetic, class Number = typename Arithmetic::Number>
 std::array<Number, 2> place_and_part(Arithmetic& by, const TailUnits<Number>& tail,
                                      const Number& unit) {
   const auto is_part = unit >= tail.whole;
-  const Number part =
-      by.let("part", by.quotient_where(is_part, unit - tail.whole, tail.rest));
+  const Number part = by.let("part", by.quotient_where(is_part, unit - tail.whole, tail.rest));
   return {by.let("place", unit - part * tail.rest), part};
 }
 

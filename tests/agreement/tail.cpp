@@ -140,7 +140,8 @@ TEST_CASE("tail: sums are added up in the order of parts, whoever comes last", "
               call.tensors[factor].real(call.tensors[factor].offset({row, at})));
     const Tailed whole = planned(kernel, 1);
     runtime::PackedCall packed = runtime::packed(of_part);
-    REQUIRE(!interpret::run_all(launches_of(whole, of_part), runtime::named_arguments(packed)).fault);
+    REQUIRE(
+        !interpret::run_all(launches_of(whole, of_part), runtime::named_arguments(packed)).fault);
     const sema::Array sums = runtime::unpacked_outputs(of_part, packed)[0];
     for (std::int64_t i = 0; i < m * n; ++i) {
       const auto before = static_cast<float>(expected.real(i)),
@@ -174,16 +175,18 @@ TEST_CASE("tail: faults of parts are found", "[tail]") {
     const char *what, *from, *to, *found;
   } faults[] = {
       {"nothing is wrong", "", "", ""},
-      {"threads count before all have written", "sync counted[consumer]\n", "", "races with the write"},
-      {"parts of all tiles are counted together", "tail_counts[((place - whole) * 2 + cluster_rank)",
+      {"threads count before all have written", "sync counted[consumer]\n", "",
+       "races with the write"},
+      {"parts of all tiles are counted together",
+       "tail_counts[((place - whole) * 2 + cluster_rank)",
        "tail_counts[0 * ((place - whole) * 2 + cluster_rank)", "is read before it is written"},
       {"each part is the last", "before[0] == 2 at", "before[0] >= 0 at",
        "is read before it is written"},
       {"no part is the last", "before[0] == 2 at", "before[0] == 3 at", "element"},
       {"threads do not wait for who counts", "any is_last : pred warpgroup = before[0] == 2 at",
        "let is_last : pred warpgroup = 0 == 0\n      sync", "is read before it is written"},
-      {"all blocks leave their sums in one place", "own_sums : s32 block = ",
-       "own_sums : s32 block = 0 * ", "races with the write"},
+      {"all blocks leave their sums in one place",
+       "own_sums : s32 block = ", "own_sums : s32 block = 0 * ", "races with the write"},
       {"one part too few", "in 1..3 {", "in 1..2 {", "element"},
       {"one part twice", "other * rest", "2 * rest", "element"},
   };

@@ -65,11 +65,9 @@ bool choose_tail(const TensorShaping& at, Sm90Gemm& gemm) {
   if (!gemm.further.empty())
     return excluded("tail", "several products in one launch", "leave `tail` out");
   if (gemm.segments) return excluded("tail", "rows in segments", "leave `tail` out");
-  if (gemm.mask)
-    return excluded("tail", "a mask, whose tiles differ", "leave `tail` out");
+  if (gemm.mask) return excluded("tail", "a mask, whose tiles differ", "leave `tail` out");
   if (bits(gemm.total) != 32)
-    return excluded("mma", "sums of " + std::string(element_name(gemm.total)),
-                    "leave `tail` out");
+    return excluded("mma", "sums of " + std::string(element_name(gemm.total)), "leave `tail` out");
   return true;
 }
 

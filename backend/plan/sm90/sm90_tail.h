@@ -1,12 +1,13 @@
-// The last wave of a product's tiles, where it is not whole (schedule entry `tail`): clusters take a
-// part of K of a tile each, and leave their sums to one another in workspace.
+// The last wave of a product's tiles, where it is not whole (schedule entry `tail`): clusters take
+// a part of K of a tile each, and leave their sums to one another in workspace.
 //
 //   tail_sums    (value, thread, unit of a block)    the sums of a part, by its number in the tail
 //   tail_counts  (warpgroup of a tile)               parts of a tile whose sums are there
 //
 // A warpgroup of consumers writes its sums and counts. The one that counts last reads those of all
 // parts, its own too, adds them up in the order of parts, and goes on as behind a whole tile. So
-// nobody waits, and the bits do not depend on who comes last. A launch before sets the numbers to 0.
+// nobody waits, and the bits do not depend on who comes last. A launch before sets the numbers to
+// 0.
 //
 // Law: units behind the whole tiles are at most (parts - 1) times the clusters (tile/tile_order.h),
 // so that the workspace does not depend on the sizes.

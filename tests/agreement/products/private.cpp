@@ -69,9 +69,8 @@ TEST_CASE("private: every schedule agrees with the reference, thread by thread")
         const sema::KernelCall call = lay::test::integer_call(kernel, sizes);
         const auto expected = sema::run_reference(call);
         CHECK(lay::test::trouble(lowered, call, expected.outputs[0]) == "");
-        CHECK(lay::test::difference(
-                  tile::interpret(variant.programs.front(), call, {}).outputs[0],
-                  expected.outputs[0]) == "");
+        CHECK(lay::test::difference(tile::interpret(variant.programs.front(), call, {}).outputs[0],
+                                    expected.outputs[0]) == "");
       }
     }
 }

@@ -2,8 +2,9 @@
 // consumer leaves its sums of a part in workspace, where each thread writes vectors beside those of
 // its neighbours, and counts. The one that counts last adds up the sums of all parts, in the order
 // of parts; each thread reads what the threads of its number have written.
-#include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/plan/sm90/sm90_tail.h"
+
+#include "backend/ir/expand/sm90/sm90_expander.h"
 
 namespace lay::ir {
 
@@ -29,8 +30,7 @@ void Sm90Expander::declare_tail() {
 
 // The place of a block's sums: those of a unit's blocks lie one behind the other.
 Term Sm90Expander::of_block(Term unit) const {
-  return gemm_.blocks() == 1 ? unit
-                             : unit * gemm_.blocks() + b_.special(Builtin::cluster_rank);
+  return gemm_.blocks() == 1 ? unit : unit * gemm_.blocks() + b_.special(Builtin::cluster_rank);
 }
 
 // The number in the tail of a part of the tile.
@@ -89,8 +89,8 @@ void Sm90Expander::add_parts(const Tile& tile) {
     each_sum_vector([&](Term value, const Ref& held) {
       b_.copy({tail_.piece, {number(0)}}, {tail_.sums, {value, thread, unit}}, vector);
       b_.loop("e", number(0), number(vector), {.unrolled = true}, [&](Term e) {
-        const Ref sum{totals_, {b_.term(held.coordinate[0]) + e, held.coordinate[1],
-                                held.coordinate[2]}};
+        const Ref sum{totals_,
+                      {b_.term(held.coordinate[0]) + e, held.coordinate[1], held.coordinate[2]}};
         b_.assign(sum, b_.read(sum) + b_.read({tail_.piece, {e}}));
       });
     });
@@ -103,9 +103,9 @@ void Sm90Expander::finish_with_tail(const Tile& tile) {
   b_.when(
       tile.unit.is_part, [&] { leave_part(tile); },
       [&] { b_.fill(tail_.before, number(gemm_.tail - 1)); });
-  const Term is_last = b_.sync_any(
-      declared_.name("is_last"), b_.read({tail_.before, {number(0)}}) == gemm_.tail - 1,
-      tail_.counted, slot_of_consumer());
+  const Term is_last =
+      b_.sync_any(declared_.name("is_last"), b_.read({tail_.before, {number(0)}}) == gemm_.tail - 1,
+                  tail_.counted, slot_of_consumer());
   b_.when(is_last, [&] {
     b_.when(tile.unit.is_part, [&] {
       add_parts(tile);
