@@ -387,10 +387,10 @@ int least_registers(const Sm80Gemm& gemm, const sema::Kernel& kernel) {
   // derived: beside those of scales other addresses and conditions have no room to be computed
   // anew.
   constexpr int of_scale = 3, of_others = 52;
-  const int held_scales = gemm.tiles_of_scales() * gemm.intervals_of_tile(),
-            scales = gemm.scales.empty()
-                         ? 0
-                         : of_others + (of_scale + held_scales - 1) * gemm.scale_registers();
+  // Further K tiles' numbers have the addresses of the first.
+  const int ahead = (gemm.tiles_of_scales() - 1) * gemm.intervals_of_tile(),
+            scales =
+                gemm.scales.empty() ? 0 : of_others + (of_scale + ahead) * gemm.scale_registers();
   // Fragments are there twice: one step is multiplied while the next is read. Those of its own
   // operand a thread makes of a K tile that it has read, as it is stored.
   const auto fragments = [&](const Sm80Operand& operand, int once) {
