@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "backend/tile/held_values.h"
-#include "backend/tile/placed_tiles.h"
 #include "backend/tile/products/factors.h"
 #include "backend/tile/products/group_scale.h"
+#include "backend/tile/products/placed_tiles.h"
 #include "backend/tile/program_call.h"
 #include "frontend/sema/kernel/node_values.h"
 

@@ -39,10 +39,9 @@ TEST_CASE("a tail has 2 to 16 parts, and says what it does not go with") {
   CHECK(problem(atom + "tail = 2") == "");
   CHECK(problem(atom + "tail = 16") == "");
   for (const char* parts : {"0", "1", "17", "(2,2)"})
-    CHECK(
-        problem(atom + "tail = " + parts) ==
-        "schedule-entry: `tail` takes the parts of K of a tile in a last wave that is not whole, 2 "
-        "to 16");
+    CHECK(problem(atom + "tail = " + parts) ==
+          "schedule-entry: `tail` takes the parts of K of a tile in a last wave that is not "
+          "whole, 2 to 16");
   CHECK(problem(atom + "tail = 2; tile = (64,128,64); groups = (1,1,1,2)") ==
         with + "groups over successive tiles; help: write 1 for the last number");
   CHECK(problem(atom + "tail = 2; cluster = (1,1,2)") ==
@@ -55,16 +54,17 @@ TEST_CASE("a tail has 2 to 16 parts, and says what it does not go with") {
                 "use atoms.sm90\nkernel f<M, N, K>(A: bf16 (M,K), B: bf16 (N,K)) -> C: bf16 (M,N) "
                 "{ C[m,n] = if n <= m then sum[k](A[m,k] * B[n,k]) else 0 }\n") ==
         with + "a mask, whose tiles differ; help: leave `tail` out");
-  CHECK(problem(
-            "mma = sm90.wgmma(n = 64, ab = bf16, acc = f32); tail = 2",
-            "use atoms.sm90\nkernel f<M, N, K>(A: bf16 (M,K), B: bf16 (N,K), D: bf16 (N,K)) "
-            "-> C: bf16 (M,N) { C[m,n] = sum[k](A[m,k] * B[n,k]) * sum[k](A[m,k] * D[n,k]) }\n") ==
+  CHECK(problem("mma = sm90.wgmma(n = 64, ab = bf16, acc = f32); tail = 2",
+                "use atoms.sm90\nkernel f<M, N, K>(A: bf16 (M,K), B: bf16 (N,K), D: bf16 (N,K)) "
+                "-> C: bf16 (M,N) "
+                "{ C[m,n] = sum[k](A[m,k] * B[n,k]) * sum[k](A[m,k] * D[n,k]) }\n") ==
         with + "several products in one launch; help: leave `tail` out");
 }
 
 TEST_CASE("a tail adds one launch that sets numbers to 0, and workspace of a known size") {
-  const plan::Plan plan = planned(
-      plain, atom + "accesses = \"vectors\"; tile = (128,128,64); cluster = (2,1); tail = 4");
+  const plan::Plan plan = planned(plain, atom +
+                                             "accesses = \"vectors\"; tile = (128,128,64); "
+                                             "cluster = (2,1); tail = 4");
   REQUIRE(plan.problems.empty());
   const plan::Variant& variant = plan.variants.front();
   REQUIRE(variant.before.size() == 1);

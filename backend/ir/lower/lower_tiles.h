@@ -11,8 +11,8 @@
 
 namespace lay::ir {
 
-// The arithmetic of tile/tile_order.h on terms of a kernel. What is divided by again and again is
-// divided by its inverse, since a division takes as long as the first loads of a tile:
+// The arithmetic of tile/products/tile_order.h on terms of a kernel. What is divided by again and
+// again is divided by its inverse, since a division takes as long as the first loads of a tile:
 //   inverse = (2^31 - 1) / d,  estimate = v * inverse / 2^31,  v / d is the estimate or one more
 // for each v below 2^31, because v / d - v * inverse / 2^31 <= v / 2^31 < 1.
 class TermArithmetic {
@@ -43,8 +43,8 @@ class TermArithmetic {
   bool again_;
 };
 
-// An order over the grid of tiles (tile/tile_order.h) as statements: what all tiles share is
-// computed where it is made, the rest where a tile is taken.
+// An order over the grid of tiles (tile/products/tile_order.h) as statements: what all tiles share
+// is computed where it is made, the rest where a tile is taken.
 class TileScheduler {
  public:
   // That a block takes.

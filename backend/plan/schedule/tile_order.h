@@ -1,11 +1,11 @@
 // The schedule entries that say in which order blocks, or clusters, take the tiles of the output
-// (tile/tile_order.h).
+// (tile/products/tile_order.h).
 #pragma once
 
 #include <string>
 #include <utility>
 
-#include "backend/tile/tile_order.h"
+#include "backend/tile/products/tile_order.h"
 
 namespace lay::plan {
 

@@ -9,8 +9,8 @@
 // nobody waits, and the bits do not depend on who comes last. A launch before sets the numbers to
 // 0.
 //
-// Law: units behind the whole tiles are at most (parts - 1) times the clusters (tile/tile_order.h),
-// so that the workspace does not depend on the sizes.
+// Law: units behind the whole tiles are at most (parts - 1) times the clusters
+// (tile/products/tile_order.h), so that the workspace does not depend on the sizes.
 #pragma once
 
 #include <optional>

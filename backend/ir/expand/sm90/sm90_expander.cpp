@@ -218,7 +218,7 @@ void Sm90Expander::within_tile(const std::vector<Term>& at, const TileScheduler:
     made.steps = steps;
     // Part p of P takes the K tiles from floor(steps * p / P) to floor(steps * (p + 1) / P): the
     // parts differ by one K tile at most, and cover all of them where P does not divide.
-    const auto take_part = [&](Term part, int parts, std::optional<Term> is_part) {
+    const auto choose_part = [&](Term part, int parts, std::optional<Term> is_part) {
       made.k_first = b_.let(declared_.name("k_first"), steps * part / parts);
       const Term end = steps * (part + 1) / parts;
       made.steps = b_.let(declared_.name("k_steps"),
@@ -226,12 +226,12 @@ void Sm90Expander::within_tile(const std::vector<Term>& at, const TileScheduler:
     };
     if (gemm_.split) {
       declared_.from(declared_.kernel.where, "this block's part of K");
-      take_part(rank / gemm_.multicast_size(), gemm_.cluster[2], {});
+      choose_part(rank / gemm_.multicast_size(), gemm_.cluster[2], {});
     }
     if (gemm_.tail > 1) {
       declared_.from(declared_.kernel.where, "the part of K, of a whole tile all");
       made.unit = unit;
-      take_part(unit.part, gemm_.tail, unit.is_part);
+      choose_part(unit.part, gemm_.tail, unit.is_part);
     }
     body(made);
   });

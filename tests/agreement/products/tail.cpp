@@ -26,7 +26,7 @@ using test::difference;
 using test::Extents;
 using test::integer_call;
 
-const char* const file = "tests/agreement/tail.lay";
+const char* const file = "tests/agreement/products/tail.lay";
 
 // The first variant with a tail on a machine of so many clusters.
 struct Tailed {
@@ -103,7 +103,7 @@ TEST_CASE("tail: the tile program gives what the launches give", "[tail]") {
     for (const int clusters : {1, 2, 3, 7, 100}) {
       INFO(name << ", " << clusters << " clusters");
       const Tailed tailed = planned(kernel, clusters);
-      const auto& program = std::get<tile::Program>(tailed.variant->how);
+      const auto& program = tailed.variant->programs.front();
       CHECK(test::trouble(launches_of(tailed, call), call, tile::interpret(program, call, {}),
                           same) == "");
       const auto near = [](const sema::Array& got, const sema::Array& expected) {
@@ -140,8 +140,8 @@ TEST_CASE("tail: sums are added up in the order of parts, whoever comes last", "
               call.tensors[factor].real(call.tensors[factor].offset({row, at})));
     const Tailed whole = planned(kernel, 1);
     runtime::PackedCall packed = runtime::packed(of_part);
-    REQUIRE(
-        !interpret::run_all(launches_of(whole, of_part), runtime::named_arguments(packed)).fault);
+    const auto arguments = runtime::named_arguments(packed);
+    REQUIRE(!interpret::run_all(launches_of(whole, of_part), arguments).fault);
     const sema::Array sums = runtime::unpacked_outputs(of_part, packed)[0];
     for (std::int64_t i = 0; i < m * n; ++i) {
       const auto before = static_cast<float>(expected.real(i)),

@@ -1,4 +1,4 @@
-#include "backend/tile/tile_order.h"
+#include "backend/tile/products/tile_order.h"
 
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/tuples/tuple_operations.h"

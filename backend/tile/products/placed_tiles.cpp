@@ -1,10 +1,10 @@
-#include "backend/tile/placed_tiles.h"
+#include "backend/tile/products/placed_tiles.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "backend/tile/products/product.h"
-#include "backend/tile/tile_order.h"
+#include "backend/tile/products/tile_order.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::tile {
