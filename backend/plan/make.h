@@ -4,7 +4,7 @@
 // their modes in any order, becomes a product on CUDA cores (simt/bind_simt.h): one variant for
 // each of its schedules, then the default ones, each vectorised as far as layouts and guards allow
 // and followed by what is right without further conditions. Every other kernel runs one thread an
-// element (tile/each_element.h).
+// element (tile/elementwise/each_element.h).
 //
 // Whatever cannot be planned is a Problem of the plan; nothing is thrown for a mistake of the
 // user's.

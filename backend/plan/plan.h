@@ -145,8 +145,10 @@ struct Plan {
   std::vector<std::string> notes = {};  // schedules of the script that it passes over, and why
 };
 
-// Returns true if the launch computes with one thread an element (tile/each_element.h), as kernels
-// do that no schedule describes.
+// Returns true if the launch computes with one thread an element
+// (tile/elementwise/each_element.h), as kernels do that no schedule describes: each output's
+// element is one thread's, with all loads and sums that it needs, of which others may compute the
+// same.
 inline bool runs_each_element(const Variant& variant) {
   return !variant.programs.empty() && tile::is_of_each_element(variant.programs.front());
 }

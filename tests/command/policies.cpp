@@ -233,7 +233,7 @@ TEST_CASE("a user's file of a GPU changes plans for that GPU, and one that is wr
   const auto text = [&](const std::string& costs) {
     return "use targets.gpu\nlet measured = (measured_gpu(device = \"" + name +
            "\", capability = 90, sms = 132, hertz = 1.98e9, memory_rate = 3.35e12, cache_rate = "
-           "5500, launch = 2.5e-6, costs = " +
+           "8000, launch = 2.5e-6, costs = " +
            costs + "),)\n";
   };
   put(file, text("fitted_on_h200"));
@@ -283,7 +283,7 @@ TEST_CASE("lay calibrate without a GPU says why, and fits to times of a file") {
   CHECK(fitted.out.starts_with("times of times.txt, for h100\n"));
   CHECK(fitted.out.find("\n2 problems, 6 times; ") != std::string::npos);
   const Finished json = lay({"calibrate", "--from", "times.txt", "--json"});
-  CHECK(json.out.starts_with("{\"coefficients\":{\"row\":{\"library\":74,"));
+  CHECK(json.out.starts_with("{\"coefficients\":{\"row\":{\"library\":59,"));
   CHECK(lay({"calibrate", "--from", "none.txt"}).code == 1);
   CHECK(lay({"calibrate", "--from", "times.txt", "-o", "x"}).code == 2);
   CHECK(lay({"calibrate", "--gpu", "h100"}).code == 2);

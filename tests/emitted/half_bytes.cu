@@ -21,7 +21,7 @@
 //     // Y is written 1 element at once along m
 //     // sums of 32 of k are multiplied by
 //     //   f32(s[n,k / 32]), 2 numbers a thread
-//     // predicted: 104 registers a thread, 50688 bytes of shared memory
+//     // predicted: 98 registers a thread, 50688 bytes of shared memory
 //     //   write B: 4 wavefronts a warp, least 4
 //     //   read B: 4 wavefronts a warp, least 4
 //     //   64*M*K*ceil_div(N,16) + 20*N*K*ceil_div(M,8) + 2*M*N bytes through L2

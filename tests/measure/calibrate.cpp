@@ -380,7 +380,7 @@ TEST_CASE("lay calibrate finds what a GPU's times follow, and later plans are fo
   CHECK(!std::filesystem::exists(path));
   CHECK(dry.out.starts_with("{\"device\":\"Fake GPU\",\"written\":\"\",\"machine\":{\"sms\":132,"));
   CHECK(dry.out.find(
-            "\"row\":{\"library\":74,\"measured\":" + std::to_string(number(read->costs, "row")) +
+            "\"row\":{\"library\":59,\"measured\":" + std::to_string(number(read->costs, "row")) +
             ",\"fitted\":true}") != std::string::npos);
 }
 

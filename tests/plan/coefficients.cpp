@@ -56,7 +56,7 @@ TEST_CASE("coefficients: every GPU of the library has them, by the same names") 
       CHECK(target.costs[i].numbers.size() == usual[i].numbers.size());
     }
   }
-  CHECK(sema::coefficients_text({{"row", {74}}, {"missing", {0, 5}, true}, {"one", {3}, true}}) ==
+  CHECK(sema::coefficients_text({{"row", {59}}, {"missing", {0, 5}, true}, {"one", {3}, true}}) ==
         "cost_coefficients(row = 59, missing = (0,5), one = (3,))");
 }
 

@@ -17,7 +17,9 @@ Prediction predict(const sema::Kernel& kernel, const SimtGemm& gemm, const Targe
 Prediction predict(const sema::Kernel& kernel, const Sm80Gemm& gemm, const Target& target);
 Prediction predict(const sema::Kernel& kernel, const Sm90Gemm& gemm, const Target& target);
 Prediction predict(const tile::Program& program, const Target& target);
-// Of the kernel's programs of one thread an element (tile/each_element.h), in one launch.
+// Of the kernel's programs of one thread an element, in one launch
+// (tile/elementwise/each_element.h): registers are a guess, as the expressions are not read; bytes
+// through L2 count what each thread loads, whichever others load it too.
 Prediction predict_each_element(const sema::Kernel& kernel,
                                 const std::vector<tile::Program>& programs, const Target& target);
 

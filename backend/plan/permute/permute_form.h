@@ -4,9 +4,9 @@
 //   Y[i,j] = X[j,i]      X (N,M):(M,1), Y (M,N):(N,1):  X runs along i, Y along j
 //
 // Its outputs are computed element by element from inputs whose memory may run along other indices
-// (tile/elementwise.h). Inputs that run along another index than the outputs are read in the order
-// of their own memory and go through shared memory; the others come straight to the thread that
-// needs them.
+// (tile/elementwise/elementwise.h). Inputs that run along another index than the outputs are read
+// in the order of their own memory and go through shared memory; the others come straight to the
+// thread that needs them.
 #pragma once
 
 #include <optional>

@@ -32,6 +32,9 @@ struct TailTensor {
 struct TailTensors {
   TailTensor sums, counts;
 };
+// Sums have (parts - 1) units for each block that runs at once, in which accesses of 16 bytes of
+// neighbouring threads lie side by side; counts a number for each warpgroup of consumers of these
+// blocks. Neither depends on the sizes, so that one workspace takes all launches.
 TailTensors tail_tensors(const sema::Kernel& kernel, const Sm90Gemm& gemm);
 
 // A thread's sums of a tile.

@@ -65,10 +65,8 @@ class ProductVerifier {
       if (mma->over != summed())
         problem("product", name(mma->out) + " is summed over another axis than the last");
       intervals(*mma);
-      if (first_)
-        further(*mma);
-      else
-        first_ = mma;
+      if (first_) further(*mma);
+      if (!first_) first_ = mma;
     } else {
       problem("reduction", "a product reduces nothing else");
     }

@@ -105,7 +105,7 @@ TEST_CASE("spaces: products of odd sizes agree with the reference") {
              .contains(kernel->name))
       continue;
     const plan::Plan rows = plan::make_plan(kernel);
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 5; ++i) {
       ByName sizes = drawn_sizes(*kernel, random);
       for (const char* each : {"M", "N", "K"})
         if (random() % 4 > 0) sizes[each] += 1;

@@ -1,4 +1,5 @@
-// Bound elementwise programs (tile/elementwise.h) as the kernel IR, in steps, one tile a block:
+// Bound elementwise programs (tile/elementwise/elementwise.h) as the kernel IR, in steps, one tile
+// a block:
 //
 //   all loads: global -> registers                        each in the order of its own memory
 //   loads that are staged: registers -> shared
