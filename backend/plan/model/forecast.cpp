@@ -340,6 +340,8 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
   const Prediction& prediction = variant.prediction;
   const auto forecast = [&] {
     const tile::Program& program = variant.programs.front();
+    // Programs side by side share the SMs: their tiles count together. Of one thread an element the
+    // loops of its sums count too, at the rate of the CUDA cores.
     if (program.is_elementwise()) {
       std::int64_t all = 0;
       for (const tile::Program& each : variant.programs) all += tiles_of(sized, each);

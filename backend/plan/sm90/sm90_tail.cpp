@@ -37,6 +37,8 @@ TailTensors tail_tensors(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
   Workspace names(kernel);
   const int clusters = gemm.sms / gemm.blocks(), threads = warpgroup * gemm.consumers(),
             values = sums_of_thread(gemm);
+  // The law of units (tile/products/tile_order.h): behind the whole tiles there are at most
+  // (tail - 1) for each cluster, whatever the sizes are.
   const int units = (gemm.tail - 1) * clusters * gemm.blocks();
   // Threads of a warp write vectors side by side.
   const Layout sums(tuple(tuple(vector, values / vector), threads, units),
@@ -46,6 +48,8 @@ TailTensors tail_tensors(const sema::Kernel& kernel, const Sm90Gemm& gemm) {
            Layout(clusters * gemm.blocks() * gemm.consumers(), 1)}};
 }
 
+// What adds up sums of a tile itself, or takes tiles in turn, has an order of its own, and would
+// need its part of the sums in workspace too.
 bool choose_tail(const TensorShaping& at, Sm90Gemm& gemm) {
   gemm.tail = at.schedule.tail.value_or(1);
   if (gemm.tail == 1) return true;
