@@ -314,9 +314,11 @@ void gemm_lines(const sema::KernelPtr& executed, const OperandNames& names, cons
 // Which operands a first launch repacks: their tensors are other ones in the kernel that follows.
 void repack_lines(const Plan& plan, const Variant& variant, const Sm90Gemm& gemm,
                   std::vector<std::string>& lines) {
-  if (variant.before.empty() || !variant.before.back()->variants.at(0).copies) return;
+  const auto copying = std::find_if(variant.before.begin(), variant.before.end(),
+                                    [](const auto& each) { return each->variants.at(0).copies; });
+  if (copying == variant.before.end()) return;
   // All copies of a launch have accesses of one width.
-  const int bytes = variant.before.back()->variants.at(0).access_bytes;
+  const int bytes = (*copying)->variants.at(0).access_bytes;
   const Width width = bytes > 0 ? Width::vectors : Width::elements;
   const OperandNames names = operand_names(plan, variant, gemm);
   const std::array<sema::NodeId, 2> loads{gemm.a.load, gemm.b.load};
