@@ -46,22 +46,10 @@ def chosen(costs):
 def script(kernel, chosen_tiles):
     """The tiles as schedules of the kernel, each with a condition of its own, which holds."""
     text, kind, width = tiles.declared(kernel)
-    lines, names = ["use atoms.sm90", text], []
-    for m, n, widths, along_m, along_n, parts, mark in chosen_tiles:
-        names.append("t%d_%d_%d_%d_%d" % (m, n, along_m, along_n, parts) + (mark and "_" + mark))
-        # As consumers() of sm90.lay says.
-        of_three = 1 if 64 <= n <= 72 and parts == 1 else 3
-        if mark == "s":  # as the instruction sees them
-            m, n, along_m, along_n = n, m, along_n, along_m
-        consumers = 1 if mark == "p" else {64: 1, 192: of_three}.get(m, 2)
-        lines.append(
-            "schedule %s for sm90 when M < %d { name = \"%s\"; accesses = \"vectors\"; "
-            "tile = (%d,%d,%d); mma = sm90.wgmma(n = %d, ab = %s, acc = f32); "
-            "groups = (%d,1,1,%d); cluster = (%d,%d%s); swap_ab = %d }" %
-            (kernel, 1000000 + len(lines), names[-1], m, n, widths * width, n, kind, consumers,
-             2 if mark == "p" else 1, along_m, along_n, ",%d" % parts if parts > 1 else "",
-             mark == "s"))
-    return "\n".join(lines) + "\n", names
+    made = [tiles.schedule(kernel, kind, width, 1000000 + number, tile)
+            for number, tile in enumerate(chosen_tiles)]
+    return ("\n".join(["use atoms.sm90", text, *(text for _, text in made)]) + "\n",
+            [name for name, _ in made])
 
 
 def prepared(lay, folder, number, klass, kernel, sizes):

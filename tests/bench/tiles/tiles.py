@@ -137,6 +137,26 @@ def elements_script():
     return "\n".join(lines) + "\n"
 
 
+def schedule(kernel, kind, width, number, tile):
+    """(its name, the text) of a tile on Hopper's tensor cores as a schedule of the kernel, with a
+    condition of its own, which holds. A tile is (M, N, widths along K, blocks along M, N, parts of
+    K, mark), by the output's axes."""
+    m, n, widths, along_m, along_n, parts, mark = tile
+    name = "t%d_%d_%d_%d_%d" % (m, n, along_m, along_n, parts) + (mark and "_" + mark)
+    # As consumers() of sm90.lay says.
+    of_three = 1 if 64 <= n <= 72 and parts == 1 else 3
+    if mark == "s":  # as the instruction sees them
+        m, n, along_m, along_n = n, m, along_n, along_m
+    consumers = "1,1,1,2" if mark == "p" else "%d,1,1,1" % {64: 1, 192: of_three}.get(m, 2)
+    cluster = "%d,%d" % (along_m, along_n) + (",%d" % parts if parts > 1 else "")
+    return name, (
+        "schedule %s for sm90 when M < %d { name = \"%s\"; accesses = \"vectors\"; "
+        "tile = (%d,%d,%d); mma = sm90.wgmma(n = %d, ab = %s, acc = %s); groups = (%s); "
+        "cluster = (%s); swap_ab = %d }" %
+        (kernel, number, name, m, n, widths * width, n, kind, "s32" if kind == "s8" else "f32",
+         consumers, cluster, mark == "s"))
+
+
 def script(kernel):
     """All candidates as schedules of one kernel, each with a condition of its own, which holds."""
     if kernel.startswith("sgemm"):
@@ -145,25 +165,13 @@ def script(kernel):
         return elements_script()
     kernel, _, few = kernel.partition("/")
     text, kind, width = declared(kernel)
-    acc = "s32" if kind == "s8" else "f32"
     lines = ["use atoms.sm90", text]
     groups = {"few": (("", OF_FEW_ROWS), ("s", SWAPPED)),
               "few_columns": (("", OF_FEW_COLUMNS),),
               "": (("", COOPERATIVE), ("p", PINGPONG))}[few]
     for mark, tiles in groups:
-        for m, n, widths, along_m, along_n, parts in tiles:
-            name = "t%d_%d_%d_%d_%d" % (m, n, along_m, along_n, parts) + (mark and "_" + mark)
-            if mark == "s":  # as the instruction sees them
-                m, n, along_m, along_n = n, m, along_n, along_m
-            consumers = "1,1,1,2" if mark == "p" else "%d,1,1,1" % {64: 1, 192: 3}.get(m, 2)
-            cluster = "%d,%d" % (along_m, along_n) + (",%d" % parts if parts > 1 else "")
-            lines.append(
-                "schedule %s for sm90 when M < %d { name = \"%s\"; "
-                "accesses = \"vectors\"; tile = (%d,%d,%d); "
-                "mma = sm90.wgmma(n = %d, ab = %s, acc = %s); groups = (%s); cluster = (%s); "
-                "swap_ab = %d }" %
-                (kernel, 1000000 + len(lines), name, m, n, widths * width, n, kind, acc,
-                 consumers, cluster, mark == "s"))
+        for tile in tiles:
+            lines.append(schedule(kernel, kind, width, 1000000 + len(lines), (*tile, mark))[1])
     return "\n".join(lines) + "\n"
 
 
