@@ -145,6 +145,7 @@ static __device__ __forceinline__ unsigned bf16x2_from_u8x2(unsigned x) {
       bf16x2_from_u8x2(__byte_perm(x, x, 0x3322)));
 }
 )"},
+    // A byte behind the exponent of 2^10 is 1024 + byte in f16.
     Helper{"f16x4_from_s8x4",
            R"(static __device__ __forceinline__ uint2 f16x4_from_s8x4(unsigned x) {
   const unsigned above = x ^ 0x80808080u;  // 128 more
