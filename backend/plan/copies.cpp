@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/shared_layout.h"
 #include "backend/plan/simt/simt_ring.h"
 #include "backend/tile/vectors.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

@@ -1,10 +1,10 @@
 #include "backend/plan/tensor_shape.h"
 
-#include "backend/plan/axes.h"
 #include "backend/plan/launches/product.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/text.h"
 #include "backend/tile/vectors.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/memo.h"
 

@@ -422,11 +422,9 @@ class ChainFormer {
   // ---- the program
 
   Axis axis(const Indices& indices, const std::string& none) {
-    Axis made{"", indices, 1, 0};
-    for (const IndexId index : indices) {
+    Axis made{"", indices, extent_of_all(kernel_, indices), 0};
+    for (const IndexId index : indices)
       made.name += (made.name.empty() ? "" : "_") + kernel_.index(index).name;
-      made.extent *= kernel_.index(index).extent;
-    }
     if (indices.empty()) made.name = none;
     while (!names_.insert(made.name).second) made.name += "_";
     return made;

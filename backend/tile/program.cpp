@@ -5,6 +5,12 @@
 
 namespace lay::tile {
 
+Int extent_of_all(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices) {
+  Int extent = 1;
+  for (const sema::IndexId index : indices) extent *= kernel.index(index).extent;
+  return extent;
+}
+
 int Distribution::threads() const {
   return static_cast<int>(size(layout.shape[0]).value());
 }

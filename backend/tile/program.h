@@ -72,6 +72,9 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
+// The extent of an axis that walks these indices; 1 without any.
+Int extent_of_all(const sema::Kernel& kernel, const std::vector<sema::IndexId>& indices);
+
 enum class Space { global, shared, registers };
 
 // How the threads of a block share a tile of (rows, columns), and the blocks of a cluster; of an

@@ -110,13 +110,11 @@ class Verifier {
               "expected rows and columns, got " + std::to_string(program_.axes.size()) + " axes");
     std::set<IndexId> seen;
     for (const Axis& axis : program_.axes) {
-      Int extent = 1;
-      for (const IndexId index : axis.indices) {
-        extent *= kernel().index(index).extent;
+      const Int extent = extent_of_all(kernel(), axis.indices);
+      for (const IndexId index : axis.indices)
         if (!seen.insert(index).second)
           problem("axis-index",
                   "the index " + quoted(kernel().index(index).name) + " is walked by two axes");
-      }
       if (!(extent == axis.extent))
         problem("axis-extent", "the axis " + quoted(axis.name) + " has the extent " +
                                    axis.extent.to_string() + ", and its indices have " +

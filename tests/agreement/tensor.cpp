@@ -12,11 +12,11 @@
 #include "backend/ir/text/parse.h"
 #include "backend/ir/text/print.h"
 #include "backend/ir/verify/verify.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/sm90/bind_sm90.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/sema/kernel/reference.h"
 #include "runtime/execute/executor.h"
 #include "runtime/execute/host_run.h"
@@ -414,8 +414,8 @@ TEST_CASE("tensor cores: where TMA stores nothing a warp writes whole lines", "[
       const auto gemm = plan::sm90_of(variant);
       if (!gemm || !gemm->store || gemm->store->outputs.front().tma) continue;
       const plan::StagedTensor& store = gemm->store->outputs.front();
-      const auto along = values(plan::along(store.runs, store.along_n ? 1 : 0)),
-                 across = values(plan::along(store.runs, store.along_n ? 0 : 1));
+      const auto along = values(lay::along(store.runs, store.along_n ? 1 : 0)),
+                 across = values(lay::along(store.runs, store.along_n ? 0 : 1));
       for (std::size_t lane = 1; lane < 32; ++lane) {
         CHECK(along[lane] == along[lane - 1] + store.run);
         CHECK(across[lane] == across[0]);

@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/make.h"
 #include "backend/plan/print.h"
@@ -11,6 +10,7 @@
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/plan/simt/simt.h"
 #include "backend/plan/sm80/bind_sm80.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/memory/banks.h"
 #include "tests/plan/kernels.h"
 

@@ -9,9 +9,9 @@
 #include "backend/ir/expand/simt/simt_expander.h"
 #include "backend/ir/expand/sm80/sm80_expander.h"
 #include "backend/ir/expand/sm90/sm90_expander.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm90/bind_sm90.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
@@ -37,12 +37,12 @@ void Expander::run() {
                                                ") in the tile: " + threads_.layout.to_string());
     const Term thread = b_.special(Builtin::thread);
     row_in_tile_ = b_.let(declared_.name("row_in_tile"),
-                          b_.at(plan::along(threads_.layout[0], row_axis), thread));
+                          b_.at(lay::along(threads_.layout[0], row_axis), thread));
     column_in_tile_ = b_.let(declared_.name("column_in_tile"),
-                             b_.at(plan::along(threads_.layout[0], column_axis), thread));
+                             b_.at(lay::along(threads_.layout[0], column_axis), thread));
     Term tile_of_rows = b_.special(Builtin::block_x);
     if (threads_.blocks() > 1) {
-      const Layout shares = plan::along(threads_.layout[2], column_axis);
+      const Layout shares = lay::along(threads_.layout[2], column_axis);
       declared_.from(declared_.kernel.where,
                      "blocks of a cluster share rows: block -> column " + shares.to_string());
       tile_of_rows = tile_of_rows / threads_.blocks();

@@ -1,11 +1,9 @@
 #include "backend/ir/lower/lower_fragment.h"
 
-#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
-
-using plan::along;
 
 LanePlace lane_place(Builder& b, const plan::Fragment& fragment) {
   // Of a copy the first lanes name rows, ldmatrix.x2 those of 16 lanes; the addresses of the others

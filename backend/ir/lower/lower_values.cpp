@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/axes.h"
 
 namespace lay::ir {
 
@@ -72,7 +72,7 @@ class Storing {
   }
 
   Term position(int axis, Term value, Term i, Term j) {
-    const Layout all = plan::along(held_.values, axis);
+    const Layout all = lay::along(held_.values, axis);
     const Layout repeats = all[1];
     const auto by = [&](const Layout& layout, Term index) { return b_.at(layout, index); };
     // (value, (i, j)) -> (m, n) is linear: the parts of the value and of both repeats add.

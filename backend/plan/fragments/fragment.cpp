@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/fragments/lane_rows.h"
 #include "backend/plan/tensor_shape.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

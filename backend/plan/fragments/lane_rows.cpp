@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/copy_rows.h"
 #include "frontend/algebra/tuples/tuple_operations.h"

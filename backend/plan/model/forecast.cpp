@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "backend/plan/gemm_variants.h"
 #include "backend/plan/launches/launch_sequence.h"
@@ -18,7 +17,6 @@
 #include "backend/tile/chained_products.h"
 #include "backend/tile/form.h"
 #include "frontend/algebra/layouts/operations.h"
-#include "frontend/algebra/support/overloaded.h"
 #include "frontend/algebra/support/refusal.h"
 
 namespace lay::plan {
@@ -44,18 +42,7 @@ class Sized {
     return *known;
   }
   std::int64_t extent(sema::IndexId index) const { return (*this)(kernel_.index(index).extent); }
-  std::int64_t product(const std::vector<sema::IndexId>& indices) const {
-    std::int64_t all = 1;
-    for (const sema::IndexId index : indices) all *= extent(index);
-    return all;
-  }
-  TileOrder operator()(const TileOrder& order) const {
-    const auto* layout = std::get_if<Layout>(&order);
-    if (!layout) return order;
-    std::map<DimId, Int> numbers;
-    for (const auto& [dim, value] : sizes_) numbers.emplace(dim, value);
-    return substitute(*layout, numbers);
-  }
+  TileOrder operator()(const TileOrder& order) const { return tile::at_sizes(order, sizes_); }
 
  private:
   const sema::Kernel& kernel_;

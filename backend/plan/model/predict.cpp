@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/launches/workspace_kernel.h"
 #include "backend/plan/model/chained.h"
@@ -19,6 +18,7 @@
 #include "backend/tile/bind.h"
 #include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/form.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
 

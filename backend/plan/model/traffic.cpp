@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
 #include "frontend/algebra/support/memo.h"

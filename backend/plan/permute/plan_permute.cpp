@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/conditions.h"
 #include "backend/plan/model/predict.h"
 #include "backend/plan/permute/permute_smem.h"
@@ -12,6 +11,7 @@
 #include "backend/plan/shared_layout.h"
 #include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/vectors.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <set>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
 

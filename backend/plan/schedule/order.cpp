@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

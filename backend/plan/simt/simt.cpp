@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/text.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/fragments/lane_rows.h"
 #include "backend/plan/scales/promotion.h"
 #include "backend/plan/schedule/order.h"
@@ -11,6 +10,7 @@
 #include "backend/plan/sm80/sm80_operand.h"
 #include "backend/plan/text.h"
 #include "backend/tile/vectors.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/library.h"
 

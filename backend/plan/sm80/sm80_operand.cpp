@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

@@ -5,12 +5,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "backend/plan/axes.h"
 #include "backend/plan/fragments/lane_rows.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/sm90/sm90_vectors.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/tile/vectors.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
 #include "frontend/algebra/support/refusal.h"

@@ -1,8 +1,8 @@
 #include "backend/plan/sm90/sm90_vectors.h"
 
-#include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
 #include "backend/tile/vectors.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::plan {

@@ -30,8 +30,7 @@ Program program_of(const sema::KernelPtr& kernel) {
   how.tile = {threads_of_block};
   const Tuple along = Tuple::basis(1, {0});
   how.threads.layout = Layout(tuple(threads_of_block, tuple(1, 1)), tuple(along, tuple(0, 0)));
-  Int elements = 1;
-  for (const sema::IndexId index : *how.joined) elements *= kernel->index(index).extent;
+  const Int elements = extent_of_all(*kernel, *how.joined);
   how.grid.order = Layout(tuple(ceil_div(elements, threads_of_block)), tuple(along));
   how.grid.threads = threads_of_block;
   how.stores.resize(kernel->assignments.size());

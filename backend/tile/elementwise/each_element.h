@@ -18,7 +18,7 @@ namespace lay::tile {
 
 // A program for all outputs over the same indices, in any order, which share what they load: all
 // values of an element are computed before the first one is stored. The programs stand side by side
-// in one launch; each one's kernel has its assignments alone, and the same nodes and tensors.
+// in one launch; each one's kernel has its assignments alone (with_assignments).
 std::vector<Program> bind_each_element(const sema::KernelPtr& kernel);
 
 // Returns true if the program, which is bound, is such a one: its threads have no values that lie

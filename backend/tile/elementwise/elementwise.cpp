@@ -51,9 +51,8 @@ class ElementwiseMaker {
 
   void add_axes() {
     if (how_.joined) {
-      Axis made{"element", *how_.joined, 1, is_bound_ ? how_.tile.front() : 0};
-      for (const IndexId index : made.indices) made.extent *= kernel().index(index).extent;
-      made_.axes.push_back(std::move(made));
+      made_.axes.push_back({"element", *how_.joined, extent_of_all(kernel(), *how_.joined),
+                            is_bound_ ? how_.tile.front() : 0});
       return;
     }
     const auto& indices = kernel().assignments.front().indices;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "frontend/algebra/claims/propositions.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/support/memo.h"
 #include "frontend/algebra/tuples/tuple_operations.h"
@@ -49,14 +50,6 @@ bool begins_as(const Layout& numbers, const sema::Atom& atom, int threads) {
 
 namespace {
 
-// The coordinates along an axis, of basis strides.
-std::vector<std::int64_t> along_axis(const Layout& layout, int axis) {
-  return values(Layout(layout.shape, transform(layout.stride, [&](const Tuple& stride) {
-                         const bool moves = stride.is_basis() && stride.path()[0] == axis;
-                         return Tuple(moves ? stride.value() : Int(0));
-                       })));
-}
-
 bool holds_each(const Layout& layout, int elements, const sema::Atom& atom, int side,
                 std::array<int, 2> axes, int slices) {
   constexpr std::size_t lanes = 32;
@@ -77,7 +70,7 @@ bool holds_each(const Layout& layout, int elements, const sema::Atom& atom, int 
     ++together;
   const std::size_t rows_of_lane = held / together, run = static_cast<std::size_t>(elements);
   if (operand.shape[0].rank() < 1 || held % together != 0 || run % together != 0) return false;
-  const auto outer = along_axis(layout, axes[0]), k = along_axis(layout, axes[1]);
+  const auto outer = values(along(layout, axes[0])), k = values(along(layout, axes[1]));
   const auto threads = static_cast<std::size_t>(size(layout.shape[0]).value()),
              accesses = static_cast<std::size_t>(size(layout.shape[1][1]).value());
   const auto extent = [](const std::vector<std::int64_t>& all) {

@@ -5,44 +5,24 @@
 
 #include "backend/tile/products/product.h"
 #include "backend/tile/products/tile_order.h"
-#include "frontend/algebra/tuples/tuple_operations.h"
+#include "frontend/algebra/layouts/axes.h"
+#include "frontend/algebra/layouts/operations.h"
 
 namespace lay::tile {
-
-namespace {
-
-// The layout at these sizes.
-Layout known(const Layout& layout, const Binding& sizes) {
-  const auto sized = [&](const Tuple& each) {
-    const Int value(each.value().evaluate(sizes).value());
-    return each.is_basis() ? Tuple::basis(value, each.path()) : Tuple(value);
-  };
-  return Layout(transform(layout.shape, sized), transform(layout.stride, sized));
-}
-
-}  // namespace
 
 bool has_tail(const Program& program) {
   return program.is_bound() && program.is_product() && parts_of(program).sums->tail > 1;
 }
 
 std::vector<PlacedTile> tiles_by_layout(const Program& program, const Binding& sizes) {
-  const Layout& order = program.grid->layout();
-  const auto extents = leaves(order.shape), strides = leaves(order.stride);
-  std::int64_t blocks = 1;
-  for (const Tuple& extent : extents) blocks *= extent.value().evaluate(sizes).value();
+  const TileOrder order = at_sizes(program.grid->order, sizes);
+  const auto& layout = std::get<Layout>(order);
   std::vector<PlacedTile> tiles;
-  for (std::int64_t number = 0; number < blocks; ++number) {
-    PlacedTile made{std::vector<std::int64_t>(program.axes.size(), 0)};
-    std::int64_t rest = number;
-    for (std::size_t i = 0; i < extents.size(); ++i) {
-      const std::int64_t extent = extents[i].value().evaluate(sizes).value();
-      if (strides[i].is_basis())
-        made.at[static_cast<std::size_t>(strides[i].path()[0])] +=
-            rest % extent * strides[i].value().evaluate(sizes).value();
-      rest /= extent;
-    }
-    tiles.push_back(std::move(made));
+  for (std::size_t axis = 0; axis < program.axes.size(); ++axis) {
+    const auto along_axis = values(along(layout, static_cast<int>(axis)));
+    tiles.resize(along_axis.size());
+    for (std::size_t place = 0; place < tiles.size(); ++place)
+      tiles[place].at.push_back(along_axis[place]);
   }
   return tiles;
 }
@@ -61,9 +41,7 @@ std::vector<PlacedTile> tiles_in_waves(const Program& program, const Binding& si
   // Groups are of the instruction's rows (Grid).
   const bool exchanged = parts.exchanged && std::holds_alternative<RowGroups>(grid.order);
   if (exchanged) std::swap(counts[0], counts[1]);
-  TileOrder order = grid.order;
-  if (auto* layout = std::get_if<Layout>(&order)) *layout = known(*layout, sizes);
-  const TilePlaces places(order, counts);
+  const TilePlaces places(at_sizes(grid.order, sizes), counts);
   const int blocks = grid.cluster[0] * grid.cluster[1], cut = parts.sums->tail;
   const std::int64_t clusters =
       clusters_of_launch(std::int64_t{program.warpgroups->sms / blocks}, places.size(), cut);

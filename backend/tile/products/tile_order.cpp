@@ -1,21 +1,19 @@
 #include "backend/tile/products/tile_order.h"
 
+#include <map>
+
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
-#include "frontend/algebra/tuples/tuple_operations.h"
 
 namespace lay::tile {
 
-namespace {
-
-// The coordinate of each place along an axis.
-Layout along(const Layout& order, int axis) {
-  return Layout(order.shape, transform(order.stride, [&](const Tuple& stride) {
-                  const bool here = stride.is_basis() && stride.path()[0] == axis;
-                  return here ? Tuple(stride.value()) : Tuple(0);
-                }));
+TileOrder at_sizes(const TileOrder& order, const Binding& sizes) {
+  const auto* layout = std::get_if<Layout>(&order);
+  if (!layout) return order;
+  std::map<DimId, Int> numbers;
+  for (const auto& [dim, value] : sizes) numbers.emplace(dim, value);
+  return substitute(*layout, numbers);
 }
-
-}  // namespace
 
 // Groups have a place for each tile.
 Int places(const TileOrder& order, const std::vector<Int>& grid) {

@@ -26,8 +26,12 @@
 #include <vector>
 
 #include "backend/tile/program.h"
+#include "frontend/algebra/integers/int.h"
 
 namespace lay::tile {
+
+// The order with numbers for these dims.
+TileOrder at_sizes(const TileOrder& order, const Binding& sizes);
 
 // The places of an order over a grid with these extents: R, C, then batches.
 Int places(const TileOrder& order, const std::vector<Int>& grid);

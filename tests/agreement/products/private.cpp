@@ -12,12 +12,12 @@
 
 #include "backend/ir/lower/lower.h"
 #include "backend/ir/text/print.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/fragments/k_order.h"
 #include "backend/plan/make.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/target/target.h"
 #include "backend/tile/interpret.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/reference.h"
 #include "frontend/sema/library.h"
@@ -127,7 +127,7 @@ TEST_CASE("private: steps take each k once, the same of both operands") {
         }
         for (const auto& [of_step, of_tile] : k) CHECK(met.insert(of_tile).second);
         // And as they have it of their own: value v of a row is element v of the step's part.
-        const auto outer = values(plan::along(copied, 0)), along = values(plan::along(copied, 1));
+        const auto outer = values(lay::along(copied, 0)), along = values(lay::along(copied, 1));
         for (std::size_t i = 0; i < of_atom.size(); ++i) {
           const std::size_t lane = i % 32, value = i / 32, row = value / 8,
                             element = value % 8 + 8 * (static_cast<std::size_t>(step) %

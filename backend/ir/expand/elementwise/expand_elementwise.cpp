@@ -6,9 +6,9 @@
 #include <set>
 
 #include "backend/ir/expand/synchronisation.h"
-#include "backend/plan/axes.h"
 #include "backend/tile/elementwise/each_element.h"
 #include "backend/tile/elementwise/elementwise.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/inner_layout.h"
 #include "frontend/algebra/layouts/operations.h"
 
@@ -16,7 +16,6 @@ namespace lay::ir {
 
 namespace {
 
-using plan::along;
 using tile::TileId;
 
 bool stays(const Layout& layout) {

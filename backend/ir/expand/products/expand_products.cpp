@@ -5,9 +5,9 @@
 #include "backend/ir/expand/products/product_expander.h"
 #include "backend/ir/lower/lower_ring.h"
 #include "backend/ir/lower/mma_atom.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/sm90/tma.h"
 #include "backend/plan/tensor_shape.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
@@ -114,7 +114,7 @@ ProductExpander::Accumulators ProductExpander::accumulators(const tile::Mma& mma
   // The slowest columns are the outermost loop of those.
   made.digits.insert(made.digits.end(), columns.rbegin(), columns.rend());
   for (const int side : {0, 1})
-    made.of_thread[static_cast<size_t>(side)] = plan::along(held[0], side);
+    made.of_thread[static_cast<size_t>(side)] = lay::along(held[0], side);
   if (row_lanes_.empty()) {
     const auto of_lanes = leaves(held.shape[0]), moves = leaves(held.stride[0]);
     int thread = 1;

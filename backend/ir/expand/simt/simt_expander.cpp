@@ -3,17 +3,15 @@
 #include <algorithm>
 
 #include "backend/ir/lower/lower_tiles.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/copies.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/simt/bind_simt.h"
 #include "backend/tile/products/product.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
-
-using plan::along;
 
 namespace {
 
@@ -146,7 +144,7 @@ void SimtExpander::place(Operand& operand) {
   const auto axis = static_cast<size_t>(operand.axis);
   // The lane grid counts lane tiles: a lane at (1,2) with tiles of 4 x 4 begins at element (4,8) of
   // its warp's part.
-  const Layout lanes = plan::scaled(gemm_.lanes, {gemm_.lane_tile[0], gemm_.lane_tile[1]});
+  const Layout lanes = lay::scaled(gemm_.lanes, {gemm_.lane_tile[0], gemm_.lane_tile[1]});
   Term warp = b_.special(Builtin::warp);
   // Slices repeat the same grid of warps over other parts of k.
   if (gemm_.groups[2] > 1) warp = warp % (gemm_.groups[0] * gemm_.groups[1]);

@@ -4,18 +4,16 @@
 #include "backend/ir/lower/lower_tiles.h"
 #include "backend/ir/lower/lower_values.h"
 #include "backend/ir/lower/mma_atom.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/schedule/order.h"
 #include "backend/plan/sm80/bind_sm80.h"
 #include "backend/plan/sm80/sm80.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
 namespace lay::ir {
 
 namespace {
-
-using plan::along;
 
 int extent_of(const Tuple& mode) {
   return static_cast<int>(size(mode).value());

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "backend/ir/expand/sm90/sm90_expander.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/sm90/sm90_vectors.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
@@ -13,7 +13,7 @@ Term Sm90Expander::position(const Tile& tile, int axis, Term value, Term repeat)
   const Layout values = gemm_.accumulators[1];
   // A coordinate is a sum of four parts: the block's tile, the thread's first element, the value
   // inside the atom, and the repeat of the atom. The layouts are linear in each, so they add.
-  Term made = tile.first[at] + held_[at] + b_.at(plan::along(values[0], axis), value);
+  Term made = tile.first[at] + held_[at] + b_.at(lay::along(values[0], axis), value);
   if (gemm_.repeats()[at] > 1) made = made + repeat * gemm_.mma.shape[at];
   return made;
 }

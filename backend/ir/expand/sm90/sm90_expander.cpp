@@ -6,17 +6,15 @@
 #include "backend/ir/lower/lower_fragment.h"
 #include "backend/ir/lower/lower_ring.h"
 #include "backend/ir/lower/mma_atom.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/sm90/bind_sm90.h"
 #include "backend/plan/sm90/tma.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
 
 namespace {
-
-using plan::along;
 
 constexpr int warpgroup = 128;
 

@@ -10,8 +10,8 @@
 #include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/ir/lower/lower_ring.h"
 #include "backend/ir/lower/source_operand.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/sm90/sm90_store.h"
+#include "frontend/algebra/layouts/axes.h"
 
 namespace lay::ir {
 
@@ -178,7 +178,7 @@ void Sm90Expander::load_input_runs(const Tile& tile, const Pass& at) {
         std::vector<ExprId> to;
         for (size_t axis = 0; axis < 2; ++axis)
           to.push_back(each.first_run[axis] +
-                       b_.at(plan::along(plan.runs[1], static_cast<int>(axis)), some + one));
+                       b_.at(lay::along(plan.runs[1], static_cast<int>(axis)), some + one));
         to.insert(to.end(), {number(0), consumer_});
         b_.copy({each.shared, to}, {each.run, {number(0), one}}, plan.run, plan.along_n ? 1 : 0, 0);
       });

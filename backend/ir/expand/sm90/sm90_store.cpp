@@ -6,8 +6,8 @@
 
 #include "backend/ir/expand/sm90/sm90_expander.h"
 #include "backend/ir/lower/lower_ring.h"
-#include "backend/plan/axes.h"
 #include "backend/plan/sm90/tma.h"
+#include "frontend/algebra/layouts/axes.h"
 
 namespace lay::ir {
 
@@ -100,7 +100,7 @@ void Sm90Expander::place_tensor(Staged& staged) {
     // `lanes` counts threads of a consumer. Thread number % 128 serves every warpgroup.
     staged.put[static_cast<size_t>(axis)] =
         b_.let(declared_.name(axis == 0 ? "staged_row" : "staged_column"),
-               b_.at(plan::along(plan.lanes, axis), b_.special(Builtin::thread) % warpgroup));
+               b_.at(lay::along(plan.lanes, axis), b_.special(Builtin::thread) % warpgroup));
   }
   if (!plan.tma) {
     declared_.from(where,
@@ -108,7 +108,7 @@ void Sm90Expander::place_tensor(Staged& staged) {
     for (int axis = 0; axis < 2; ++axis) {
       staged.first_run[static_cast<size_t>(axis)] =
           b_.let(declared_.name(axis == 0 ? "run_row" : "run_column"),
-                 b_.at(plan::along(plan.runs[0], axis), b_.special(Builtin::thread) % warpgroup));
+                 b_.at(lay::along(plan.runs[0], axis), b_.special(Builtin::thread) % warpgroup));
     }
   }
   if (plan.rotated) {
@@ -252,7 +252,7 @@ std::vector<ExprId> Sm90Expander::place_of(const Staged& staged, Term first, Ter
   const plan::StagedTensor& plan = *staged.plan;
   std::vector<ExprId> place;
   for (int axis = 0; axis < 2; ++axis) {
-    const Layout places = plan::along(plan.held, axis);
+    const Layout places = lay::along(plan.held, axis);
     // Rotated lanes store value (v + r) mod `values` where others store v: all values are stored
     // once, in another order, and in each access the two kinds of lanes touch different banks.
     const Term own = b_.at(places, first + v);
@@ -330,7 +330,7 @@ Sm90Expander::Run Sm90Expander::run_at(const Staged& staged, const Tile& tile, c
                                        Term access) {
   Run made;
   for (size_t axis = 0; axis < 2; ++axis) {
-    const Layout places = plan::along(staged.plan->runs[1], static_cast<int>(axis));
+    const Layout places = lay::along(staged.plan->runs[1], static_cast<int>(axis));
     made.at[axis] = staged.first_run[axis] + b_.at(places, access);
   }
   // The run's place in the consumer's 64 rows, moved to the block's tile, the consumer's part of

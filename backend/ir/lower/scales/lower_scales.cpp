@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 
 namespace lay::ir {
 
 namespace {
-
-using plan::along;
 
 bool is_zero(const Layout& layout) {
   const auto all = values(layout);

@@ -8,7 +8,7 @@
 
 #include "frontend/algebra/layouts/layout.h"
 
-namespace lay::plan {
+namespace lay {
 
 // Law: along(L, i)(c) is coordinate i of L(c). Paths into a mode of a coordinate do not count: they
 // give 0.
@@ -20,4 +20,4 @@ Layout scaled(const Layout& basis, const std::array<int, 2>& factors);
 // Every stride is 0 or on one of the axes 0 .. axes-1.
 bool is_onto_axes(const Layout& basis, int axes);
 
-}  // namespace lay::plan
+}  // namespace lay

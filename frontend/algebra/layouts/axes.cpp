@@ -1,10 +1,10 @@
-#include "backend/plan/axes.h"
+#include "frontend/algebra/layouts/axes.h"
 
 #include <algorithm>
 
 #include "frontend/algebra/tuples/tuple_operations.h"
 
-namespace lay::plan {
+namespace lay {
 
 Layout along(const Layout& basis, int axis) {
   return Layout(basis.shape, transform(basis.stride, [&](const Tuple& d) {
@@ -32,4 +32,4 @@ bool is_onto_axes(const Layout& basis, int axes) {
   });
 }
 
-}  // namespace lay::plan
+}  // namespace lay
