@@ -149,10 +149,11 @@ class ChainPlanner {
     }
   }
 
-  // Bytes of shared memory: Q once, K and V a stage each.
-  static int shared_bytes(int rows, int columns, int summed, int result, int stages) {
+  // Bytes of shared memory: Q in `tiles` stages, K and V in as many as `stages` says.
+  static int shared_bytes(int rows, int columns, int summed, int result, int stages,
+                          int tiles = 1) {
     constexpr int barriers = 256, element = 2;
-    return barriers + element * (rows * summed + stages * columns * (summed + result));
+    return barriers + element * (tiles * rows * summed + stages * columns * (summed + result));
   }
 
   // Adds the variant whose tiles hold `summed` columns of Q and K and `result` columns of V whole.
@@ -196,7 +197,10 @@ class ChainPlanner {
     const std::array<int, 5> tiled{rows_of_group * candidate.consumers, candidate.columns, 1,
                                    summed, result};
     for (std::size_t axis = 0; axis < tiled.size(); ++axis) program.axes[axis].tile = tiled[axis];
-    if (!bind_operands(program, wanted, facts, conditions)) return;
+    // Where there is room the next tile's Q is on its way, and so are its K and V behind it.
+    const bool has_room = shared_bytes(tiled[0], candidate.columns, summed, result, wanted, 2) <=
+                          target_.block_shared;
+    if (!bind_operands(program, has_room ? 2 : 1, wanted, facts, conditions)) return;
     bind_atoms(program);
     const auto parts = tile::chained_products_of(program);
     // The law of chained products: the weights lie in registers as the second atom takes its A.
@@ -242,9 +246,10 @@ class ChainPlanner {
                               {}});
   }
 
-  // Q once, K and V a tile a stage, by TMA. Returns false where it takes one of them not: its
-  // fastest mode is neither side of the tile, or strides are no whole 16 bytes.
-  bool bind_operands(Program& program, int stages, Facts& facts, Conditions& conditions) const {
+  // Q in `tiles` stages, K and V a tile a stage, by TMA. Returns false where it takes one of them
+  // not: its fastest mode is neither side of the tile, or strides are no whole 16 bytes.
+  bool bind_operands(Program& program, int tiles, int stages, Facts& facts,
+                     Conditions& conditions) const {
     const auto parts = tile::chained_products_of(program);
     const auto& axes = program.axes;
     const auto side = [&](tile::TileId id, tile::AxisId outer, tile::AxisId summed, int copies) {
@@ -270,7 +275,7 @@ class ChainPlanner {
                            along_k ? std::array{longest, row} : std::array{row, longest}, copies};
       return true;
     };
-    return side(parts.scores->a, tile::row_axis, tile::summed_axis, 1) &&
+    return side(parts.scores->a, tile::row_axis, tile::summed_axis, tiles) &&
            side(parts.scores->b, tile::column_axis, tile::summed_axis, stages) &&
            side(parts.result->b, tile::result_axis, tile::column_axis, stages);
   }

@@ -62,7 +62,7 @@ void ProductExpander::consumer() {
       scale_ = real(1);
     }
     wait_at(b_, q_.sync.filled, q_.sync.read);
-    b_.when(tile.first < tile.end, [&] {
+    const auto multiply = [&] {
       multiply_scores();
       wait(0);
       release(k_);
@@ -83,11 +83,13 @@ void ProductExpander::consumer() {
         rescale_result();
         round_weights();
       });
+      // All scores are there: the next tile's Q may come during the last product.
+      release(q_);
       multiply_result();
       wait(0);
       release(v_);
-    });
-    release(q_);
+    };
+    b_.when(tile.first < tile.end, multiply, [&] { release(q_); });
     end_sums();
     outputs(tile);
   });
