@@ -21,6 +21,7 @@
 #include "backend/plan/tiles/print_chained.h"
 #include "backend/tile/held_values.h"
 #include "backend/tile/products/product.h"
+#include "backend/tile/rows_ahead.h"
 #include "backend/tile/text/value_text.h"
 #include "frontend/algebra/support/overloaded.h"
 #include "frontend/sema/stdlib.h"
@@ -123,6 +124,13 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Sim
   }
 }
 
+// Tiles of rows that are on their way while one is reduced.
+int stages_ahead(const tile::Program& program) {
+  for (const tile::Tile& each : program.tiles)
+    if (tile::is_ahead(each) && tile::has_rows(each)) return each.shared->stages;
+  return 0;
+}
+
 // The tile program's choices: threads of a tile of rows and columns, and the elements of accesses.
 void program_lines(const tile::Program& program, std::vector<std::string>& lines) {
   const tile::Axis &across = program.axis(tile::row_axis), &along = program.axis(tile::column_axis);
@@ -135,6 +143,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
   lines.push_back(entry("threads", program.threads->layout.to_string()));
   if (program.parts > 1) lines.push_back(entry("parts", std::to_string(program.parts)));
   lines.push_back(entry("columns", whole ? "\"kept\"" : "\"streamed\""));
+  if (whole) lines.push_back(entry("stages", std::to_string(stages_ahead(program))));
   lines.push_back("  // a tile: " + std::to_string(across.tile) + " rows " + across.name + ", " +
                   std::to_string(along.tile) + " columns " + along.name +
                   (whole ? ", whole rows" : ", one after the other"));
@@ -142,7 +151,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
   std::set<std::string> said;
   tile::for_each(program.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
-    if (!copy) return;
+    if (!copy || tile::is_ahead(program.tile(copy->src))) return;
     const bool out = program.tile(copy->dst).space == tile::Space::global;
     const std::string& name = program.tile(out ? copy->dst : copy->src).name;
     const std::string line =

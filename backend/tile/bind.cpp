@@ -53,8 +53,9 @@ Tuple nested(const std::vector<Tuple>& modes) {
 
 class Binder {
  public:
-  Binder(Program program, const Distribution& threads, int access_bytes, const Facts& facts)
-      : access_bytes_(access_bytes), facts_(facts) {
+  Binder(Program program, const Distribution& threads, int access_bytes, const Facts& facts,
+         const RowsAhead& ahead)
+      : access_bytes_(access_bytes), facts_(facts), ahead_(ahead) {
     made_.program = std::move(program);
     made_.program.threads = threads;
     for (const AxisId axis : {row_axis, column_axis})
@@ -69,6 +70,7 @@ class Binder {
     if (!whole_columns(made_.program.body)) return std::nullopt;
     const AxisId along = vector_axis();
     if (!vectors(made_.program.body, along)) return std::nullopt;
+    if (ahead_.stages > 0 && !copy_rows_ahead(made_.program, ahead_)) return std::nullopt;
     verify_after("bind", made_.program);
     return std::move(made_);
   }
@@ -148,6 +150,7 @@ class Binder {
 
   int access_bytes_;
   Facts facts_;
+  const RowsAhead& ahead_;
   Bound made_;
 };
 
@@ -231,8 +234,8 @@ std::optional<std::string> fault_of(const Distribution& threads, int most_thread
 }
 
 std::optional<Bound> bind(Program program, const Distribution& threads, int access_bytes,
-                          const Facts& facts) {
-  return Binder(std::move(program), threads, access_bytes, facts).run();
+                          const Facts& facts, const RowsAhead& ahead) {
+  return Binder(std::move(program), threads, access_bytes, facts, ahead).run();
 }
 
 ColumnThreads column_threads(const Distribution& threads) {
@@ -275,6 +278,8 @@ std::int64_t shared_bytes(const Program& program) {
   const ColumnThreads shared = column_threads(*program.threads);
   const int blocks = program.threads->blocks();
   constexpr int barrier_bytes = 8;
+  // What warps have of one tile of rows may still be read when the next one's is written.
+  const int slots = program.sms > 0 ? 2 : 1;
   std::int64_t bytes = 0;
   for_each(program.body, [&](const Stmt& stmt) {
     const auto* reduce = std::get_if<Reduce>(&stmt.node);
@@ -282,9 +287,12 @@ std::int64_t shared_bytes(const Program& program) {
     std::int64_t width = 0;
     for (const ElementType type : partial_types(program, reduce->out)) width += bits(type) / 8;
     const auto rows = static_cast<std::int64_t>(program.axis(row_axis).tile);
-    if (shared.warps > 1) bytes += rows * shared.warps * width;
+    if (shared.warps > 1) bytes += slots * rows * shared.warps * width;
     if (blocks > 1) bytes += rows * blocks * width + barrier_bytes;
   });
+  for (const Tile& tile : program.tiles)
+    if (is_ahead(tile))
+      bytes += tile.shared->stages * staged_bytes(tile.shared->layout, tile.element);
   return bytes;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/tile/program.h"
+#include "backend/tile/rows_ahead.h"
 #include "frontend/algebra/integers/facts.h"
 
 namespace lay::tile {
@@ -45,10 +46,10 @@ struct Shape {
 // Returns why threads cannot share a tile by this layout, as a clause; nothing where they can.
 std::optional<std::string> fault_of(const Distribution& threads, int most_threads, int most_blocks);
 
-// Returns nothing where the facts rule a condition out. Rows of a kept program are no longer than a
-// tile: that is a condition too.
+// Returns nothing where the facts rule a condition out, or where rows cannot be copied ahead as is
+// asked. Rows of a kept program are no longer than a tile: that is a condition too.
 std::optional<Bound> bind(Program program, const Distribution& threads, int access_bytes,
-                          const Facts& facts);
+                          const Facts& facts, const RowsAhead& ahead = {});
 
 // Returns the types of the values that a reduction holds on its way, the result first: a reduction
 // to a position holds the extreme too. Truth values are held as 0 and 1.

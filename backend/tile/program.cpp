@@ -33,6 +33,11 @@ int Distribution::values(int axis) const {
   return count;
 }
 
+bool Distribution::along_rows() const {
+  const Tuple first = leaves(layout.stride[1]).front();
+  return first.is_basis() && first.path()[0] == row_axis;
+}
+
 int SharedTile::outer_extent() const {
   const Layout* inner = inner_layout(layout);
   return inner && inner->rank() > 0 ? static_cast<int>(size((*inner)[0].shape).value()) : 0;

@@ -100,6 +100,8 @@ struct Distribution {
   int blocks() const;    // of a cluster
   // Values of a thread along the rows (0) or the columns (1).
   int values(int axis) const;
+  // Returns true if the elements of an access are neighbours along the rows' axis.
+  bool along_rows() const;
 
   friend bool operator==(const Distribution&, const Distribution&) = default;
 };
@@ -122,7 +124,9 @@ struct SharedTile {
                              // parts
   std::optional<std::array<int, 2>> part = {};  // extents; its layout may have further columns
   std::optional<OperandView> view = {};         // of an operand that is no tensor at bare indices
-  bool own = false;  // each thread copies what it multiplies of an mma's, and reads no other's
+  // Each thread copies what it multiplies of an mma's, or what it has of rows, and reads no
+  // other's.
+  bool own = false;
 
   bool by_tma() const { return !order.empty(); }
   // Outer coordinates of an mma's operand: the tile's and those behind it.
@@ -311,6 +315,9 @@ struct Program {
   std::optional<Warpgroups> warpgroups;  // of a program with products, once bound
   std::optional<Grid> grid;              // of an elementwise program or a product, once bound
   int blocks_per_sm = 1;                 // promised to the register allocator
+  // Of a program of rows: SMs whose blocks take tile after tile of the rows, each copied ahead of
+  // the ones before; 0: a block takes one.
+  int sms = 0;
   // Instructions that copy what they can, in place of the library's. A tile may say which of all
   // fills it (`filled_by`).
   std::vector<sema::CopyInstruction> copies = {};

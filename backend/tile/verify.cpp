@@ -167,6 +167,8 @@ class Verifier {
     if (each.shared && each.space != Space::shared)
       problem("tile-space", name + " lies in shared memory by its layout only");
     const bool is_copied = each.space == Space::shared && program_.is_product();
+    if (each.space == Space::shared && !through_shared_ && !program_.has_products())
+      copied_ahead(each);
     if (each.threads && !is_copied && (each.space != Space::registers || !through_shared_))
       problem("tile-space", name + " has threads of its own, and they hold no registers of it");
     if (each.space != Space::global) {
@@ -187,7 +189,21 @@ class Verifier {
     }
   }
 
+  // Threads of a program of rows read from shared memory what they have copied there themselves.
+  void copied_ahead(const Tile& each) {
+    const std::string name = "the tile " + quoted(each.name);
+    if (program_.sms == 0)
+      return problem("tile-space", name + " is copied ahead, and a block takes one tile of rows");
+    if (!is_ahead(each) || !each.filled_by || !program_.threads)
+      return problem("tile-space", name + " is not copied by the threads that read it");
+    const auto* layout = std::get_if<Layout>(&each.shared->layout);
+    if (!layout || !(*layout == own_layout(*program_.threads, each.axes)))
+      problem("tile-space", name + " does not lie as its threads have it");
+  }
+
   void threads() {
+    if (program_.sms < 0 || (program_.sms > 0 && (through_shared_ || program_.has_products())))
+      problem("sms", "only blocks of a program of rows take tile after tile");
     if (!through_shared_ && program_.grid)
       problem("grid", "only elementwise programs and products have a grid");
     if (!program_.threads || through_shared_) return;
@@ -268,7 +284,9 @@ class Verifier {
   void check(const Copy& copy) {
     const Tile &to = tile(copy.dst), &from = tile(copy.src);
     const bool is_near = to.space != Space::global && from.space != Space::global;
-    const bool through_shared = is_near && through_shared_ && to.space != from.space;
+    const bool takes_ahead = is_ahead(from) && to.space == Space::registers;
+    const bool through_shared =
+        is_near && (through_shared_ || takes_ahead) && to.space != from.space;
     if ((to.space == Space::global) == (from.space == Space::global) && !through_shared)
       return problem("copy-space", "one of " + name(copy.dst) + " and " + name(copy.src) +
                                        " lies in global memory, the other one nearer");

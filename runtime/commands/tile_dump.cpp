@@ -8,6 +8,7 @@
 #include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/products/product.h"
 #include "backend/tile/roles/print_roles.h"
+#include "backend/tile/rows_ahead.h"
 #include "backend/tile/text/print.h"
 #include "frontend/source/diagnostic.h"
 #include "runtime/build/narrow.h"
@@ -64,6 +65,7 @@ tile::Program unbound(tile::Program program) {
   if (program.is_elementwise()) return tile::formed_of(program);
   if (program.is_product())
     return std::get<tile::Program>(tile::form_product(program.kernel, tile::product_of(program)));
+  program = tile::without_rows_ahead(std::move(program));
   program.threads.reset();
   program.warpgroups.reset();
   for (tile::Tile& each : program.tiles) each.shared.reset();

@@ -165,8 +165,9 @@ struct Draw {
     shape.blocks = one_in(4) ? 1 << below(3) : 1;
     const tile::Distribution threads = shape.distribution();
     if (tile::fault_of(threads, 1024, 8)) return "";
+    const bool kept = !one_in(3);
     return "schedule f for simt {\n  threads = " + threads.layout.to_string() + "\n  columns = \"" +
-           pick<std::string>({"kept", "streamed"}) + "\"\n}\n";
+           (kept ? "kept\"\n  stages = " + std::to_string(below(4)) : "streamed\"") + "\n}\n";
   }
 
   static std::string joined(const std::vector<std::string>& names) {
@@ -180,15 +181,28 @@ struct Draw {
 
 struct Ran {
   int launches = 0, programs = 0;
+  int ahead = 0;  // of the launches, those whose blocks take tile after tile
 };
+
+// So few that blocks take several tiles of rows.
+Target few_sms() {
+  Target target = default_target();
+  target.sms = 1;
+  target.sm_blocks = 2;
+  return target;
+}
 
 void check_call(const sema::KernelCall& call, Ran& ran) {
   const auto expected = sema::run_reference(call);
   const std::int64_t terms = terms_of(call);
-  const auto plan = plan::make_plan(call.kernel);
+  const auto plan = plan::make_plan(call.kernel, few_sms());
   const sema::KernelCall exact = sema::in_field(call);
   const auto expected_in_field = sema::run_reference(exact);
-  for (const plan::Problem& problem : plan.problems) FAIL_CHECK(problem.message);
+  for (const plan::Problem& problem : plan.problems) {
+    // Not all rows can be copied ahead.
+    if (problem.code == "schedule-cover") return;
+    FAIL_CHECK(problem.message);
+  }
   for (const plan::Variant& variant : plan.variants) {
     if (!holds(variant.when, call.sizes)) continue;
     INFO("variant " << variant.name);
@@ -198,6 +212,7 @@ void check_call(const sema::KernelCall& call, Ran& ran) {
       CHECK(difference(actual[i], expected.outputs[i], terms) == "");
     check_in_field(plan, variant, exact, expected_in_field);
     ++ran.launches;
+    ran.ahead += plan::scheduled_program(variant) && plan::scheduled_program(variant)->sms > 0;
     const tile::Program* program = plan::scheduled_program(variant);
     if (!program || !variant.before.empty()) continue;
     const auto by_tiles = tile::interpret(*program, call);
@@ -221,8 +236,9 @@ void check_drawn(std::uint32_t seed, int count, bool scheduled) {
         for_each_call(script, [&](const sema::KernelCall& call) { check_call(call, ran); });
     CHECK(messages == "");
   }
-  CHECK(ran.launches >= count);
+  CHECK(ran.launches >= count * 3 / 4);
   CHECK(ran.programs >= count / 2);
+  if (scheduled) CHECK(ran.ahead >= count / 8);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 //     accesses      = "vectors"
 //     threads       = ((8,16),(8,4)):((8@1,1@0),(1@1,16@0))
 //     columns       = "kept"
+//     stages        = 0
 //     // a tile: 64 rows m, 64 columns n, whole rows
 //     // X is read 8 elements at once
 //     // Y is written 8 elements at once

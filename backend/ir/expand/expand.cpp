@@ -20,16 +20,21 @@ namespace lay::ir {
 void Expander::run() {
   const tile::Axis& across = program_.axis(row_axis);
   const int blocks = threads_.blocks();
-  b_.kernel.launch = {{ceil_div(across.extent, across.tile) * blocks, program_.parts, 1},
+  Int tiles = ceil_div(across.extent, across.tile);
+  const bool takes_turns = program_.sms > 0;
+  if (takes_turns) tiles = min(Int(clusters()), tiles);
+  b_.kernel.launch = {{tiles * blocks, program_.parts, 1},
                       {blocks, 1, 1},
                       sync_.threads(),
-                      program_.blocks_per_sm};
+                      program_.blocks_per_sm,
+                      takes_turns};
   barrier_ = sync_.declare_meeting(tile::Barrier::Scope::block);
   tile::for_each(program_.body, [&](const tile::Stmt& stmt) {
     const auto* copy = std::get_if<tile::Copy>(&stmt.node);
     if (copy && tile(copy->dst).space == tile::Space::global) stored_.insert(copy->src);
   });
   declare(program_.body);
+  declare_ahead();
   if (blocks > 1 && !reductions_.empty()) prepare_cluster();
   sync_.role(0, [&] {
     declared_.from(declared_.kernel.where, "(thread,value) -> (" + across.name + "," +
@@ -49,12 +54,18 @@ void Expander::run() {
       column_in_tile_ = b_.let(declared_.name("column_of_block"),
                                column_in_tile_ + b_.at(shares, b_.special(Builtin::cluster_rank)));
     }
+    first_[column_axis] = column_in_tile_;
+    if (takes_turns) return walk_rows(tile_of_rows);
+    phase_ = number(0);
     first_[row_axis] =
         b_.let(declared_.name("first_row"), tile_of_rows * across.tile + row_in_tile_);
-    first_[column_axis] = column_in_tile_;
-    for (const tile::Stmt& stmt : program_.body)  // the loop over the grid, and nothing beside it
-      block(std::get<tile::For>(stmt.node).body, true);
+    rows();
   });
+}
+
+void Expander::rows() {
+  for (const tile::Stmt& stmt : program_.body)  // the loop over the grid, and nothing beside it
+    block(std::get<tile::For>(stmt.node).body, true);
 }
 
 void Expander::declare(const tile::Block& body) {
@@ -108,8 +119,8 @@ void Expander::declare_reduction(TileId id) {
     partial.registers = declare_registers(id, names[i], types[i]);
     if (columns_.warps > 1) {
       declared_.from(where, "(row, warp) -> what the warp has of the row");
-      partial.of_warps = b_.shared(declared_.name("shared_" + names[i]), types[i],
-                                   Layout(lay::tuple(held, columns_.warps), lay::tuple(1, held)));
+      partial.of_warps =
+          b_.shared(declared_.name("shared_" + names[i]), types[i], by_slots(held, columns_.warps));
     }
     if (blocks > 1) {
       declared_.from(where, "(row, block) -> what the block has of the row");
@@ -163,7 +174,10 @@ void Expander::block(const tile::Block& body, bool completes) {
       continue;
     }
     if (const auto* copy = std::get_if<tile::Copy>(&node)) {
-      load(*copy);
+      if (tile::is_ahead(tile(copy->src)))
+        take(*copy);
+      else if (!tile::is_ahead(tile(copy->dst)))
+        load(*copy);
     } else if (const auto* map = std::get_if<tile::Map>(&node)) {
       const auto* next = i + 1 < body.size() ? std::get_if<tile::Copy>(&body[i + 1].node) : nullptr;
       if (next && next->src == map->out) {

@@ -127,13 +127,7 @@ void Expander::join_threads(TileId id) {
     each(tile(id), 1, [&](const Values& at) {
       Terms values = read(id, at);
       for (Term& value : values) value = b_.let(declared_.fresh("joined"), value);
-      for (const int mask : columns_.lane_masks) {
-        Terms theirs;
-        for (const Term& value : values)
-          theirs.push_back(b_.shuffle(declared_.fresh("theirs"), value, mask));
-        values = joined(function, values, theirs);
-        for (Term& value : values) value = b_.let(declared_.fresh("joined"), value);
-      }
+      for (const int mask : columns_.lane_masks) join_lanes(function, values, mask);
       for (std::size_t i = 0; i < values.size(); ++i)
         b_.assign(held(id, reductions_.at(id).partials[i].registers, at), values[i]);
     });
@@ -148,7 +142,7 @@ void Expander::join_warps(TileId id, sema::ReduceFunction function) {
     const Term warp = b_.at(columns_.warp_column, b_.special(Builtin::warp));
     each(tile(id), 1, [&](const Values& at) {
       for (const Partial& partial : reductions_.at(id).partials)
-        b_.assign({partial.of_warps, {row_in_tile(at), warp}},
+        b_.assign(of_warp(partial.of_warps, row_in_tile(at), warp),
                   b_.read(held(id, partial.registers, at)));
     });
   };
@@ -157,7 +151,32 @@ void Expander::join_warps(TileId id, sema::ReduceFunction function) {
     alone = b_.at(columns_.lane_column, b_.special(Builtin::lane)) == 0;
   where(alone, put);
   b_.sync(barrier_);
+  // Where all lanes of a warp have the same rows each of them reads what one warp has.
+  constexpr int few = 4;
+  const bool by_lanes = std::size_t{1} << columns_.lane_masks.size() == tile::threads_of_warp;
+  if (columns_.warps > few && by_lanes) return join_by_lanes(id, function);
   join_shared(id, function, &Partial::of_warps, columns_.warps, "of_warp");
+}
+
+// The warps are a power of two: behind the read the rest is as inside a warp.
+void Expander::join_by_lanes(TileId id, sema::ReduceFunction function) {
+  const Term which = b_.let(declared_.fresh("of_warp"), b_.special(Builtin::lane) % columns_.warps);
+  each(tile(id), 1, [&](const Values& at) {
+    Terms values;
+    for (const Partial& partial : reductions_.at(id).partials)
+      values.push_back(b_.let(declared_.fresh("joined"),
+                              b_.read(of_warp(partial.of_warps, row_in_tile(at), which))));
+    for (int mask = 1; mask < columns_.warps; mask *= 2) join_lanes(function, values, mask);
+    assign(id, at, values);
+  });
+}
+
+void Expander::join_lanes(sema::ReduceFunction function, Terms& values, int mask) {
+  Terms theirs;
+  for (const Term& value : values)
+    theirs.push_back(b_.shuffle(declared_.fresh("theirs"), value, mask));
+  values = joined(function, values, theirs);
+  for (Term& value : values) value = b_.let(declared_.fresh("joined"), value);
 }
 
 void Expander::join_blocks(TileId id, sema::ReduceFunction function) {
@@ -170,7 +189,7 @@ void Expander::join_blocks(TileId id, sema::ReduceFunction function) {
   b_.when(b_.special(Builtin::thread) == 0,
           [&] { b_.sync(exchange.arrived, number(0), ArriveExpectBytes{number(bytes)}); });
   const Term rank = b_.special(Builtin::cluster_rank);
-  if (!std::exchange(met_, true)) b_.sync(blocks_, {}, WaitCluster{});
+  begin_exchange();
   where(speaks_for_rows(), [&] {
     each(tile(id), 1, [&](const Values& at) {
       b_.loop(
@@ -181,8 +200,9 @@ void Expander::join_blocks(TileId id, sema::ReduceFunction function) {
           });
     });
   });
-  b_.sync(exchange.arrived, number(0), WaitMbarrier{number(0)});
+  b_.sync(exchange.arrived, number(0), WaitMbarrier{phase_});
   join_shared(id, function, &Partial::of_blocks, blocks, "of_block");
+  end_exchange();
 }
 
 void Expander::join_shared(TileId id, sema::ReduceFunction function, BufferId Partial::*shared,
@@ -192,7 +212,9 @@ void Expander::join_shared(TileId id, sema::ReduceFunction function, BufferId Pa
     const auto of = [&](Term which) {
       Terms terms;
       for (const Partial& partial : partials)
-        terms.push_back(b_.read({partial.*shared, {row_in_tile(at), which}}));
+        terms.push_back(b_.read(shared == &Partial::of_warps
+                                    ? of_warp(partial.of_warps, row_in_tile(at), which)
+                                    : Ref{partial.of_blocks, {row_in_tile(at), which}}));
       return terms;
     };
     assign(id, at, of(number(0)));

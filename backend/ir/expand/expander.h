@@ -205,6 +205,8 @@ class Expander {
   // ---- statements
   // A reduction of the block is complete after its statement, or goes on in the loop around.
   void block(const tile::Block& body, bool completes);
+  // The statements of one tile of rows.
+  void rows();
   void walk(const tile::For& loop);
   void load(const tile::Copy& copy);
   void keep(const tile::Map& map);
@@ -213,6 +215,26 @@ class Expander {
   // Returns the condition that this thread, among the threads of its block that share rows, is the
   // one that stores a row's values; nothing where no other thread shares them.
   std::optional<Term> speaks_for_rows();
+
+  // ---- rows that are copied ahead (tile/rows_ahead.h)
+
+  // Clusters that take tiles of rows in turn.
+  int clusters() const;
+  void declare_ahead();
+  // All tiles of the rows from the first one of this block's cluster on.
+  void walk_rows(Term first_tile);
+  // Places this thread at the tile of the rows that this block takes in that turn.
+  void place_rows(const char* name, Term turn);
+  // One group: what this thread has of a tile, on its way to a stage. Behind the last row nothing
+  // is read, and the stage is zeros.
+  void copy_ahead(const tile::Copy& copy, Term stage);
+  // From the stage to registers, and the tile that takes its place is on its way.
+  void take(const tile::Copy& copy);
+  std::vector<const tile::Copy*> copies_ahead(bool with_rows) const;
+  Ref shared_place(TileId id, const Values& at, Term stage);
+  // What warps have of a row: that of the next row has other places, as a warp may be behind.
+  Layout by_slots(int held, int count) const;
+  Ref of_warp(BufferId shared, Term row, Term warp);
 
   // ---- reductions
 
@@ -243,9 +265,16 @@ class Expander {
   bool columns_ascend() const;
   void join_threads(TileId id);
   void join_warps(TileId id, sema::ReduceFunction function);
+  void join_by_lanes(TileId id, sema::ReduceFunction function);
+  // The values of this lane and of the one whose number differs by the mask.
+  void join_lanes(sema::ReduceFunction function, Terms& values, int mask);
   // Each block sends what it has of a row to every block of the cluster, itself too, and joins what
   // came in the order of ranks. No block ends before all have what they wait for.
   void join_blocks(TileId id, sema::ReduceFunction function);
+  // The first exchange of a row waits until all blocks have begun, and have read what they were
+  // sent of the row before; the last one says so.
+  void begin_exchange();
+  void end_exchange();
   // Joins the values that `count` warps or blocks have of the rows, in their order.
   void join_shared(TileId id, sema::ReduceFunction function, BufferId Partial::*shared, int count,
                    const char* name);
@@ -263,7 +292,11 @@ class Expander {
   tile::HeldValues values_;  // the nodes that tiles hold now
   Synchronisation sync_;
   BarrierId barrier_, blocks_;
-  bool met_ = false;  // the blocks of the cluster know that all have begun
+  int exchanges_ = 0;  // of a row, between the blocks of a cluster, so far
+  // Of rows that are copied ahead: the first tile of this block's cluster, tiles from one of it to
+  // the next, how many it has taken, the stage of the one at hand, and the phase of what is
+  // exchanged of it.
+  Term first_tile_, step_, turn_, stage_, phase_;
   Term row_in_tile_, column_in_tile_;
   std::array<Term, 2> first_;  // this thread's first coordinate of each axis
 };

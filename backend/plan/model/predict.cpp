@@ -18,6 +18,7 @@
 #include "backend/tile/bind.h"
 #include "backend/tile/elementwise/elementwise.h"
 #include "backend/tile/form.h"
+#include "backend/tile/rows_ahead.h"
 #include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "frontend/algebra/memory/banks.h"
@@ -365,7 +366,11 @@ Prediction predict(const tile::Program& program, const Target& target) {
       elements *= program.axis(axis).extent;
     }
     const bool both = tile.axes.size() == 2;
-    if (copy) walked += elements * std::max(1, bits(tile.element) / 8);
+    // What is copied ahead asks for bytes on its way to shared memory, and for registers from
+    // there.
+    const bool is_near = copy && tile::is_ahead(program.tile(copy->src));
+    if (copy && !is_near) walked += elements * std::max(1, bits(tile.element) / 8);
+    if (tile.space == tile::Space::shared) return;
     if (map && both && !stored.contains(map->out)) kept += registers;
     if (copy) (both ? copied : along_columns) += registers;
   });

@@ -108,6 +108,13 @@ constexpr EntryRow rows[] = {
      "launch "
      "joins them in order",
      "an integer from 2 to 65535; without it, one launch", "parts = 16"},
+    {"stages", "reduction",
+     "the tiles of whole rows that are on their way to shared memory while one is reduced, by "
+     "blocks that take tile after tile",
+     "an integer from 0 to 8; 0: a block takes one tile; without it, 1 for rows that the blocks of "
+     "a "
+     "cluster share, if there is room",
+     "stages = 2"},
     {"group_m", "simt sm80 sm90",
      "the usual rasterization: tiles go column by column in groups of at most that many rows, so "
      "that blocks that run together share rows and columns in L2",

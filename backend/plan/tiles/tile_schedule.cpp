@@ -8,6 +8,7 @@ namespace lay::plan {
 namespace {
 
 constexpr std::int64_t most_parts = 65535;  // blocks along y of a grid
+constexpr std::int64_t most_stages = 8;
 
 // An entry of another family, or a misspelled one: the list and the nearest name are the cure.
 void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& problems) {
@@ -24,6 +25,15 @@ void unknown_entry(const sema::ScheduleEntry& entry, std::vector<Problem>& probl
                       {},
                       std::move(notes),
                       {}});
+}
+
+// Nothing for anything but an integer in the range.
+std::optional<int> number(const sema::ScheduleEntry& entry, std::int64_t least, std::int64_t most) {
+  const auto* value = std::get_if<Tuple>(&entry.value);
+  const bool is_number = value && value->is_int() && value->value().is_literal();
+  if (!is_number) return std::nullopt;
+  const std::int64_t found = value->value().value();
+  return least <= found && found <= most ? std::optional(static_cast<int>(found)) : std::nullopt;
 }
 
 }  // namespace
@@ -74,14 +84,13 @@ TileSchedule read_tile_schedule(const sema::Schedule& schedule, const Target& ta
         wants("schedule-entry", "\"kept\" or \"streamed\"");
       }
     } else if (entry.key == "parts") {
-      const auto* value = std::get_if<Tuple>(&entry.value);
-      const bool fits = value && value->is_int() && value->value().is_literal() &&
-                        value->value().value() >= 2 && value->value().value() <= most_parts;
-      if (fits) {
-        result.parts = static_cast<int>(value->value().value());
-      } else {
+      result.parts = number(entry, 2, most_parts);
+      if (!result.parts)
         wants("schedule-entry", "an integer from 2 to " + std::to_string(most_parts));
-      }
+    } else if (entry.key == "stages") {
+      result.stages = number(entry, 0, most_stages);
+      if (!result.stages)
+        wants("schedule-entry", "an integer from 0 to " + std::to_string(most_stages));
     } else {
       unknown_entry(entry, problems);
     }

@@ -15,6 +15,7 @@ struct TileSchedule : ScheduleHead {
   std::optional<Layout> threads;         // (thread, value) -> (row, column)
   std::optional<tile::Columns> columns;  // kept or streamed
   std::optional<int> parts;              // of the columns, which a first launch reduces
+  std::optional<int> stages;             // tiles of rows that are on their way; 0: none
 };
 
 // Problems: "schedule-entry" (unknown, or not of its form), "schedule-threads" (threads that cannot

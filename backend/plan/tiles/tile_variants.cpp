@@ -7,6 +7,7 @@
 #include "backend/plan/model/predict.h"
 #include "backend/plan/tiles/split_columns.h"
 #include "backend/plan/tiles/tile_schedule.h"
+#include "frontend/sema/library.h"
 
 namespace lay::plan {
 
@@ -27,6 +28,10 @@ struct Candidate {
   tile::Distribution threads;
   int bytes = access_bytes;
   std::vector<Predicate> when;
+  // Tiles of rows that are on their way while one is reduced. Without a number one, if there is
+  // room for it, of rows whose blocks wait for each other.
+  std::optional<int> stages = {};
+  bool waits = false;
 };
 
 class TilePlanner {
@@ -42,6 +47,9 @@ class TilePlanner {
     constexpr int registers = 64;
     while (values_wanted_ > 8 && values_wanted_ * bits_of_place() > 32 * registers)
       values_wanted_ /= 2;
+    for (const sema::CopyInstruction& each :
+         sema::library_copies(sema::CopySpace::global, sema::CopySpace::shared, target.capability))
+      if (each.kind == "thread" && !each.is_box()) async_copies_.push_back(each);
   }
 
   void run() {
@@ -151,6 +159,8 @@ class TilePlanner {
     if (tile::walks_of_columns(streamed_) > 1 || is_map()) {
       // Threads of a row in a block, repeats along it, rows of a thread, blocks of a row. A thread
       // has 32 to 64 bytes of a row on their way, short rows aside (tests/bench/results/rows.txt).
+      // Blocks that share long rows wait for each other: where registers are left, the next row is
+      // on its way meanwhile, of 16 bits with twice as many values a thread.
       using Row = std::array<int, 4>;
       // 1024 threads have 64 registers each.
       int last_repeats = std::max(1, most_values / vector);
@@ -159,17 +169,19 @@ class TilePlanner {
         last_repeats /= 2;
       // Weights along the columns take as many registers again: half as many values a thread.
       const Row long_row = shares_columns() ? Row{1024, 4, 1, 1} : Row{512, 8, 1, 1};
+      const bool is_light = bits_of_place() <= 16 && bits_of_column() <= 16;
+      const Row long_pair = is_light ? Row{512, 8, 1, 2} : Row{512, wanted, 1, 4};
+      const Row longest = is_light ? Row{512, 8, 1, 8} : Row{1024, last_repeats, 1, 8};
       const std::vector<Row> of_32_bits = {{8, 1, 4, 1},
                                            {32, 2, 1, 1},
                                            {128, 2, 1, 1},
                                            {256, 4, 1, 1},
                                            long_row,
-                                           {512, 8, 1, 4},
+                                           {512, 4, 1, 8},
                                            {1024, last_repeats, 1, 8}};
-      const std::vector<Row> of_16_bits = {{8, 1, wanted, 1},   {16, 1, wanted, 1},
-                                           {32, 1, wanted, 1},  {32, wanted, 1, 1},
-                                           {128, wanted, 1, 1}, {512, wanted, 1, 1},
-                                           {512, wanted, 1, 4}, {1024, last_repeats, 1, 8}};
+      const std::vector<Row> of_16_bits = {
+          {8, 1, wanted, 1},   {16, 1, wanted, 1},  {32, 1, wanted, 1}, {32, wanted, 1, 1},
+          {128, wanted, 1, 1}, {512, wanted, 1, 1}, long_pair,          longest};
       const std::vector<Row> single = {{32, values_wanted_, 1, 1}, {512, values_wanted_, 1, 1}};
       // The coordinates of a gathered row are computed by each of its threads: few of them.
       const std::vector<Row> gathered = {
@@ -182,8 +194,10 @@ class TilePlanner {
       for (const auto& [threads, repeats, rows, blocks] : table) {
         if (blocks > target_.cluster || (blocks > 1 && is_map())) continue;
         const int columns = threads * repeats * vector * blocks;
-        made.push_back(make("rows_" + std::to_string(columns), Columns::kept,
-                            shape(threads, repeats, rows, blocks), bytes));
+        Candidate kept = make("rows_" + std::to_string(columns), Columns::kept,
+                              shape(threads, repeats, rows, blocks), bytes);
+        kept.waits = bytes > 0 && blocks > 1 && has_registers(threads, repeats * vector * rows);
+        made.push_back(std::move(kept));
       }
     }
     const int few = shares_columns() ? 1 : std::max(1, wanted / 4);
@@ -266,12 +280,15 @@ class TilePlanner {
                          columns,
                          distribution_of(*schedule.threads),
                          bytes,
-                         {}});
+                         {},
+                         schedule.stages});
         continue;
       }
       for (Candidate& candidate : candidates(bytes)) {
         if (schedule.columns && *schedule.columns != candidate.columns) continue;
         if (schedule.parts && candidate.columns == Columns::kept) continue;
+        if (schedule.stages) candidate.stages = schedule.stages;
+        if (schedule.stages.value_or(0) > 0 && candidate.columns != Columns::kept) continue;
         candidate.name = schedule.name + "_" + candidate.name;
         tried.push_back(std::move(candidate));
       }
@@ -389,7 +406,6 @@ class TilePlanner {
   // A block that waits for its reduction moves nothing: threads of at least two blocks hide it, as
   // far as 64 registers hold a thread's values.
   int blocks_of(const Program& program, const Prediction& prediction) const {
-    constexpr int threads_wanted = 1024, values_of_64_registers = 32;
     const tile::Distribution& threads = *program.threads;
     const auto inputs = std::count_if(program.tiles.begin(), program.tiles.end(), is_loaded);
     const std::ptrdiff_t values = threads.values(tile::row_axis) *
@@ -400,6 +416,39 @@ class TilePlanner {
     return std::min(std::max(prediction.blocks, wanted), target_.sm_blocks);
   }
 
+  // Rows are copied ahead as the schedule says; what all rows have in common too, where there is
+  // room for it.
+  std::optional<tile::Bound> bound_of(const Candidate& candidate, const Facts& facts) const {
+    const auto bound_with = [&](int stages, bool columns) {
+      return tile::bind(program(candidate.columns), candidate.threads, candidate.bytes, facts,
+                        {stages, target_.sms, async_copies_, columns});
+    };
+    const int stages = candidate.stages.value_or(candidate.waits ? 1 : 0);
+    for (const bool columns : {true, false}) {
+      const auto one = stages > 0 ? bound_with(1, columns) : std::nullopt;
+      if (one && stages <= stages_of(one->program)) return bound_with(stages, columns);
+    }
+    return candidate.stages.value_or(0) > 0 ? std::nullopt : bound_with(0, false);
+  }
+
+  // Returns true if a thread has registers for so many values as they are read and as f32, and a
+  // third of that for the rest.
+  bool has_registers(int threads, int values) const {
+    const int blocks = values <= values_of_64_registers ? std::max(1, threads_wanted / threads) : 1;
+    return 4 * values * (bits_of_place() + 32) <=
+           3 * 32 * target_.sm_registers / (threads * blocks);
+  }
+
+  // Returns how many stages fit beside each other and what else a block has in shared memory.
+  int stages_of(const Program& one_stage) const {
+    const int blocks = blocks_of(one_stage, predict(one_stage, target_));
+    const tile::AheadBytes bytes = tile::ahead_bytes(one_stage);
+    const std::int64_t room = std::min<std::int64_t>(
+        target_.block_shared, target_.sm_shared / blocks - target_.reserved_shared);
+    const std::int64_t rest = tile::shared_bytes(one_stage) - bytes.of_stage;
+    return static_cast<int>(std::max<std::int64_t>(0, (room - rest) / bytes.of_stage));
+  }
+
   // Adds the candidate as a variant; returns true if it fits for some sizes.
   bool add(const Candidate& candidate, const Span& schedule) {
     const auto given = open_conditions(facts_, candidate.when);
@@ -407,7 +456,7 @@ class TilePlanner {
     Facts facts = facts_;
     for (const Predicate& condition : *given)
       if (!facts.suppose(condition)) return false;
-    auto bound = tile::bind(program(candidate.columns), candidate.threads, candidate.bytes, facts);
+    auto bound = bound_of(candidate, facts);
     if (!bound) return false;
     Variant variant = variant_of(*bound, candidate.name, *given);
     if (variant.prediction.shared_bytes > target_.block_shared) return false;
@@ -417,6 +466,9 @@ class TilePlanner {
     return true;
   }
 
+  // Of an SM, as far as that many registers hold a thread's values.
+  static constexpr int threads_wanted = 1024, values_of_64_registers = 32;
+
   Plan& plan_;
   Facts facts_;
   const Target& target_;
@@ -424,6 +476,7 @@ class TilePlanner {
   Program kept_, streamed_;
   tile::AxisId along_;
   int values_wanted_ = most_values;
+  std::vector<sema::CopyInstruction> async_copies_;  // of one thread, from global to shared memory
 };
 
 }  // namespace

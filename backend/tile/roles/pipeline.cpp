@@ -4,6 +4,7 @@
 
 #include "backend/tile/chained_products.h"
 #include "backend/tile/products/product.h"
+#include "backend/tile/rows_ahead.h"
 #include "frontend/sema/kernel/kernel_walk.h"
 
 namespace lay::tile {
@@ -111,6 +112,23 @@ std::vector<Pipeline> pipelines_of_chain(const Program& program) {
   return made;
 }
 
+// Tiles of rows that are copied ahead, and what is the same for all rows.
+std::vector<Pipeline> pipelines_of_rows(const Program& program) {
+  Pipeline rows{program.axis(row_axis).name, Pipeline::Moves::operands, row_axis, {}};
+  Pipeline once{program.axis(column_axis).name, Pipeline::Moves::operands, -1, {}};
+  for (std::size_t id = 0; id < program.tiles.size(); ++id) {
+    const Tile& tile = program.tiles[id];
+    if (!is_ahead(tile)) continue;
+    Pipeline& made = has_rows(tile) ? rows : once;
+    made.tiles.push_back({static_cast<TileId>(id), completion_of(tile), 1});
+    made.stages = tile.shared->stages;
+  }
+  std::vector<Pipeline> made;
+  for (Pipeline* each : {&rows, &once})
+    if (!each->tiles.empty()) made.push_back(std::move(*each));
+  return made;
+}
+
 }  // namespace
 
 bool Pipeline::has(Completion completion) const {
@@ -158,6 +176,7 @@ bool moves_parts_by_warps(const Program& product) {
 std::vector<Pipeline> pipeline(const Program& program) {
   if (program.is_chain()) return pipelines_of_chain(program);
   if (program.is_product()) return ProductPipelines(program).run();
+  if (program.sms > 0) return pipelines_of_rows(program);
   return {};
 }
 

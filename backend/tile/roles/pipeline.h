@@ -44,14 +44,15 @@ struct StagedTile {
 };
 
 struct Pipeline {
-  // operands: what a loop multiplies, on its way to shared memory; sums: of parts of the loop, from
-  // the registers of one block to the shared memory of another; inputs, outputs: of the epilogue.
+  // operands: what a loop multiplies, or what is reduced, on its way to shared memory; sums: of
+  // parts of the loop, from the registers of one block to the shared memory of another; inputs,
+  // outputs: of the epilogue.
   enum class Moves { operands, sums, inputs, outputs };
 
   std::string name;
   Moves moves = Moves::operands;
   // The loop that goes from round to round; over the grid: from tile to tile of a block. -1: a
-  // round is a part of the sums, of sums all that a block adds up.
+  // round is a part of the sums, of sums all that a block adds up; of operands the only round.
   AxisId axis = -1;
   std::vector<StagedTile> tiles;
   int stages = 1;

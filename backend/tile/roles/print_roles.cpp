@@ -29,7 +29,8 @@ std::string_view how(Completion completion) {
 
 std::string rounds_text(const Program& program, const Pipeline& pipeline) {
   if (pipeline.moves == Pipeline::Moves::sums) return "sums of a tile";
-  if (pipeline.axis < 0) return "parts of the sums";
+  if (pipeline.axis < 0)
+    return pipeline.moves == Pipeline::Moves::operands ? "tiles once" : "parts of the sums";
   return "tiles of " + program.axis(pipeline.axis).name;
 }
 

@@ -275,7 +275,7 @@ class Specialiser {
     return atoms * ((shape[1] + width - 1) / width);
   }
 
-  // Blocks that share rows send each other what they have of them, once.
+  // Blocks that share rows send each other what they have of them, once a tile of rows.
   void reductions() {
     if (!program_.threads || program_.threads->blocks() == 1) return;
     for_each(program_.body, [&](const Stmt& stmt) {

@@ -36,6 +36,7 @@ class Parser {
     }
     if (cursor_.accept("threads")) program_.threads = distribution();
     if (cursor_.accept("blocks_per_sm")) program_.blocks_per_sm = cursor_.small_integer();
+    if (cursor_.accept("sms")) program_.sms = cursor_.small_integer();
     if (cursor_.accept("blocks")) grid();
     if (cursor_.accept("warpgroups")) warpgroups();
     if (cursor_.accept("copies")) copies();

@@ -52,6 +52,7 @@ std::string threads_text(const Program& program) {
   if (program.threads) text += "  " + distribution_text(program, *program.threads) + "\n";
   if (program.blocks_per_sm != 1)
     text += "  blocks_per_sm " + std::to_string(program.blocks_per_sm) + "\n";
+  if (program.sms > 0) text += "  sms " + std::to_string(program.sms) + "\n";
   if (const auto& grid = program.grid)
     text += "  blocks " + order_text(grid->order) + cluster_text(*grid) + " of " +
             std::to_string(grid->threads) + " threads\n";
