@@ -51,6 +51,11 @@ Target target_from(const sema::Record& record) {
   target.cache = static_cast<double>(gpu.integer("cache", 0, most));
   target.cache_rate = gpu.real("cache_rate");
   target.launch = gpu.real("launch");
+  target.memory_share = gpu.real("memory_share");
+  target.sustained = gpu.real("sustained");
+  target.latency = gpu.real("latency");
+  target.element_access = gpu.real("element_access");
+  target.widened = gpu.real("widened");
   target.architecture = architecture.text("name");
   target.capability = count(architecture, "capability");
   target.exact = architecture.truth("exact", false);
@@ -64,6 +69,7 @@ Target target_from(const sema::Record& record) {
   target.sm_registers = count(architecture, "sm_registers");
   target.cluster = count(architecture, "cluster");
   target.shared_rate = architecture.real("shared_rate");
+  target.exponentials = architecture.real("exponentials");
   target.rates = rates_of(architecture);
   target.costs = costs_of(gpu);
   return target;

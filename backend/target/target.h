@@ -53,8 +53,14 @@ struct Target {
   double cache_rate = 0;
   // Bytes of shared memory a clock, of one SM.
   double shared_rate = 0;
+  double exponentials = 0;  // a clock, of one SM
   // Seconds of a launch that does nothing.
   double launch = 0;
+  // What launches are expected to reach, beside which the numbers above are bounds: the parts of
+  // memory_rate that long copies reach, and of the tensor cores' rate that the limit of power
+  // leaves; seconds from a load's issue to its arrival; instructions of an access of one element to
+  // global memory, and of an element that registers widen.
+  double memory_share = 1, sustained = 1, latency = 0, element_access = 0, widened = 0;
   std::vector<Rate> rates;
   // Of the costs by which a launch chooses its schedule.
   sema::Coefficients costs;

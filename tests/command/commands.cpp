@@ -291,7 +291,9 @@ TEST_CASE("plan names the bottleneck at given sizes, on a GPU that is named") {
   CHECK(large.out.find("// at M = 8192, N = 4096 on h200, 132 SMs:\n") != std::string::npos);
   CHECK(large.out.find("//   global memory             55.92 us       268.44 MB\n") !=
         std::string::npos);
-  CHECK(large.out.find("//   at least 58.42 us, bound by global memory\n") != std::string::npos);
+  // Copies reach seven eighths of that.
+  CHECK(large.out.find("//   at least 58.42 us, bound by global memory; expected 66.41 us\n") !=
+        std::string::npos);
   const auto slow = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096", "--gpu", "a40"});
   CHECK(slow.out.find("on a40, 84 SMs:\n") != std::string::npos);
   CHECK(slow.out.find("//   global memory            385.68 us       268.44 MB\n") !=

@@ -390,10 +390,9 @@ TEST_CASE(
       for (const Forecast& launch : *all) seconds += launch.seconds();
       // Costs count what a launch takes beside another, bounds its own time; and costs of rows that
       // lose by far are no more than near.
-      if (!all->back().expected) continue;
-      const bool loses_by_far = *all->back().expected > 4 * least;
-      CHECK(all->back().seconds() - h200.launch <
-            (loses_by_far ? 1.2 : 1.15) * *all->back().expected);
+      if (!all->back().cost) continue;
+      const bool loses_by_far = *all->back().cost > 4 * least;
+      CHECK(all->back().seconds() - h200.launch < (loses_by_far ? 1.2 : 1.15) * *all->back().cost);
       CHECK(all->back().global_bytes <= all->back().cache_bytes);
     }
   }
@@ -401,4 +400,76 @@ TEST_CASE(
   made.sizes.clear();
   CHECK(!plan::forecast(made.plan, made.first(), made.sizes, machine()));
   CHECK(plan::forecast_lines(made.plan, made.first(), made.sizes, machine()).size() == 2);
+}
+
+// The terms of what is expected, worked out by hand on the machine of round numbers.
+TEST_CASE("what a launch is expected to take: rates that are reached, power, and costs") {
+  Target target = machine();
+  target.cache_rate = 4000;
+  target.memory_share = 0.8;
+  target.element_access = 0;
+  const auto copy =
+      planned("kernel f<M, N>(X: f32 (M,N):(N,1)) -> Y: f32 (M,N):(N,1) { Y[i,j] = 2 * X[i,j] }\n",
+              {{"M", 4096}, {"N", 4096}});
+  const Forecast of_copy = copy.only(target);
+  CHECK(of_copy.expected() == Approx(1e-6 + of_copy.memory / 0.8));
+  // Accesses of 16 bytes: 2 * 4096 * 4096 / 4 of them, of 1000 instructions each.
+  target.element_access = 1000;
+  CHECK(copy.only(target).issued == Approx(2.0 * 4096 * 4096 / 4 * 1000 / (128 * 4 * 1e9)));
+  CHECK(copy.only(target).expected() == Approx(1e-6 + copy.only(target).issued));
+  target.element_access = 0;
+
+  // A script's own schedule has no cost: 4 SMs at half of 2048 multiply-adds a clock.
+  target.sustained = 0.5;
+  const auto product = planned(kGemm + hopper(), {{"M", 1024}, {"N", 1024}, {"K", 1024}});
+  const Forecast of = product.only(target);
+  CHECK(!of.cost);
+  CHECK(of.sustained == Approx(1024.0 * 1024 * 1024 / (4 * 1e9 * 1024)));
+  CHECK(of.expected() == Approx(1e-6 + of.sustained));
+  CHECK(of.expected() > of.seconds());
+  target.sustained = 1;
+  CHECK(product.only(target).expected() == Approx(1e-6 + of.products));
+  // A cost counts where it is longer, and a mask leaves a part of it.
+  Forecast costs = of;
+  costs.cost = 1;
+  CHECK(costs.expected() == 1);
+  costs.live_share = 0.5;
+  CHECK(costs.expected() == Approx(0.5 + 0.5e-6));
+  costs.cost = 0;
+  CHECK(costs.expected() == of.expected());
+}
+
+TEST_CASE("chained products are forecast by the tiles of columns that a mask leaves") {
+  const auto attention = [](const std::string& score, std::int64_t s) {
+    return planned(
+        "kernel f<B, S>(Q: bf16 (B,S,128), K: bf16 (B,S,128), V: bf16 (B,S,128)) -> O: bf16 "
+        "(B,S,128) {\n"
+        "  let weight[b,i,j] = softmax[j](" +
+            score + ")\n  O[b,i,d] = sum[j](bf16(weight[b,i,j]) * V[b,j,d])\n}\n",
+        {{"B", 8}, {"S", s}});
+  };
+  const std::string score = "sum[e](Q[b,i,e] * K[b,j,e])";
+  const std::string causal = "if j <= i then " + score + " else -inf";
+  for (const std::int64_t s : {512, 1000, 4096}) {
+    INFO("S = " << s);
+    const auto full = attention(score, s), masked = attention(causal, s);
+    const tile::Program& program = masked.first().programs.front();
+    const std::int64_t rows = program.axis(tile::row_axis).tile,
+                       columns = program.axis(tile::column_axis).tile;
+    // By loops as plain as the mask.
+    std::int64_t live = 0, tiles = 0;
+    for (std::int64_t m = 0; m < s; m += rows)
+      for (std::int64_t n = 0; n < s; n += columns) {
+        ++tiles;
+        live += n <= std::min(m + rows, s) - 1;
+      }
+    const Forecast of_full = full.only(machine()), of_masked = masked.only(machine());
+    CHECK(of_masked.tiles == of_full.tiles);
+    CHECK(of_masked.products <
+          of_full.products * (static_cast<double>(live) / static_cast<double>(tiles) + 0.01));
+    CHECK(of_masked.multiply_adds ==
+          Approx(of_full.multiply_adds * static_cast<double>(live) / static_cast<double>(tiles)));
+    CHECK(of_masked.expected() > of_masked.seconds());
+    CHECK(of_masked.expected() < of_full.expected());
+  }
 }

@@ -1,5 +1,10 @@
 #include "backend/plan/model/chained.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "backend/plan/mask.h"
+#include "backend/plan/mask_range.h"
 #include "backend/plan/model/predict.h"
 #include "backend/tile/chained_products.h"
 #include "frontend/algebra/layouts/operations.h"
@@ -33,11 +38,11 @@ Prediction predict_chained(const tile::Program& program, const Target& target) {
   return made;
 }
 
-double chained_clocks(const tile::Program& program, const Target& target, double columns) {
-  constexpr double exponentials = 16;  // a clock of an SM
+ChainedWork chained_work(const tile::Program& program, const Target& target) {
   const auto parts = tile::chained_products_of(program);
-  const int rows = program.axis(tile::row_axis).tile;
-  double products = 0;
+  const double rows = program.axis(tile::row_axis).tile,
+               columns = program.axis(tile::column_axis).tile;
+  ChainedWork made;
   for (const tile::Mma* mma : {parts.scores, parts.result}) {
     const sema::Atom& atom = *mma->atom;
     const bool scores = mma == parts.scores;
@@ -45,11 +50,103 @@ double chained_clocks(const tile::Program& program, const Target& target, double
     const double work = rows * columns *
                         program.axis(scores ? tile::summed_axis : tile::result_axis).tile /
                         (static_cast<double>(atom.shape[0]) * atom.shape[1] * atom.shape[2]);
-    products += work * instruction_clocks(atom, target);
+    made.products += work * instruction_clocks(atom, target);
   }
-  const double weights = parts.maximum ? rows * columns / exponentials : 0;
-  // One of two warpgroups multiplies while the other weighs, less what neither hides.
-  return products + weights / 2;
+  if (parts.maximum) made.weights = rows * columns / target.exponentials;
+  return made;
+}
+
+namespace {
+
+// Returns true for the number of weights that count nothing: 0, or -inf before an exponential.
+bool is_no_weight(const sema::Kernel& kernel, sema::NodeId id, bool before_exponential) {
+  double sign = 1;
+  const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
+  for (; apply; apply = std::get_if<sema::Apply>(&kernel.node(id).what)) {
+    if (apply->function == ElementFunction::neg)
+      sign = -sign;
+    else if (apply->function != ElementFunction::cast)
+      return false;
+    id = apply->operands[0];
+  }
+  const auto* literal = std::get_if<sema::Literal>(&kernel.node(id).what);
+  if (!literal) return false;
+  const double value = std::visit([](auto x) { return static_cast<double>(x); }, literal->value);
+  return before_exponential ? sign * value == -std::numeric_limits<double>::infinity() : value == 0;
+}
+
+// The mask of a score that is -inf where a condition fails, or of a weight that is 0 there: what
+// the kernel walks past (ir/expand/products/expand_mask.cpp).
+std::optional<Mask> mask_of_weights(const tile::Program& program) {
+  const sema::Kernel& kernel = *program.kernel;
+  const auto parts = tile::chained_products_of(program);
+  const bool has_maximum = parts.maximum != nullptr;
+  if (!has_maximum && !parts.sums.empty()) return std::nullopt;
+  const auto node_of = [&](tile::TileId id) { return program.tile(id).value; };
+  sema::NodeId id = has_maximum
+                        ? std::get<sema::Reduce>(kernel.node(node_of(parts.maximum->out)).what).body
+                        : node_of(parts.result->a);
+  const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
+  while (apply && apply->function == ElementFunction::cast) {
+    id = apply->operands[0];
+    apply = std::get_if<sema::Apply>(&kernel.node(id).what);
+  }
+  if (!apply || apply->function != ElementFunction::select || !is_mask(kernel, apply->operands[0]))
+    return std::nullopt;
+  for (const bool when : {true, false})
+    if (is_no_weight(kernel, apply->operands[when ? 2 : 1], has_maximum))
+      return Mask{apply->operands[0], when};
+  return std::nullopt;
+}
+
+// A tile of rows and columns, in numbers.
+struct TileOfWeights {
+  const tile::Program& program;
+  const Binding& sizes;
+  std::int64_t row_tile = 0, column_tile = 0;
+
+  std::int64_t number(std::int64_t value) const { return value; }
+  std::int64_t size(const Int& value) const { return value.evaluate(sizes).value(); }
+  bool truth(bool value) const { return value; }
+  std::optional<std::pair<std::int64_t, std::int64_t>> range(sema::IndexId index) const {
+    for (const tile::AxisId id : {tile::row_axis, tile::column_axis}) {
+      const tile::Axis& axis = program.axis(id);
+      if (axis.indices != std::vector{index}) continue;
+      // The indices of one tile, clipped to the output.
+      const std::int64_t first = (id == tile::row_axis ? row_tile : column_tile) * axis.tile;
+      return std::pair{first, std::min(first + axis.tile, size(axis.extent)) - 1};
+    }
+    // The first of a batch stands for all.
+    return std::pair<std::int64_t, std::int64_t>{0, 0};
+  }
+};
+
+}  // namespace
+
+std::optional<LiveColumns> live_columns(const tile::Program& program, const Binding& sizes) {
+  constexpr std::int64_t most_tiles = std::int64_t{1} << 20;
+  const auto count = [&](tile::AxisId id) {
+    const tile::Axis& axis = program.axis(id);
+    const auto extent = axis.extent.evaluate(sizes);
+    return extent ? std::optional((*extent + axis.tile - 1) / axis.tile) : std::nullopt;
+  };
+  const auto rows = count(tile::row_axis), columns = count(tile::column_axis);
+  if (!rows || !columns) return std::nullopt;
+  const auto mask = mask_of_weights(program);
+  if (!mask) return LiveColumns{*rows * *columns, *columns, *columns};
+  if (*rows * *columns > most_tiles) return std::nullopt;
+  // Under j <= i tiles of 128 rows and columns have 1, 2, 3, ... live ones.
+  LiveColumns made{0, 0, *columns};
+  TileOfWeights tile{program, sizes};
+  MaskRange range(*program.kernel, tile);
+  for (; tile.row_tile < *rows; ++tile.row_tile) {
+    std::int64_t live = 0;
+    for (tile.column_tile = 0; tile.column_tile < *columns; ++tile.column_tile)
+      live += range.maybe(mask->condition, mask->when);
+    made.all += live;
+    made.most = std::max(made.most, live);
+  }
+  return made;
 }
 
 }  // namespace lay::plan

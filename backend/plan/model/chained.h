@@ -1,6 +1,9 @@
 // The cost of programs of chained products.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "backend/plan/plan.h"
 #include "backend/target/target.h"
 
@@ -10,8 +13,19 @@ namespace lay::plan {
 // operations of both products where no mask leaves any out. Bytes of global memory are left open.
 Prediction predict_chained(const tile::Program& program, const Target& target);
 
-// The time of the tensor cores and of the exponentials beside them for all columns, in clocks of an
-// SM that has the whole tile of rows for `columns` columns.
-double chained_clocks(const tile::Program& program, const Target& target, double columns);
+// The work of an SM that has the whole tile of rows, in clocks a tile of columns: of the tensor
+// cores, and of the exponentials beside them.
+struct ChainedWork {
+  double products = 0, weights = 0;
+};
+ChainedWork chained_work(const tile::Program& program, const Target& target);
+
+// Tiles of columns that the tiles of rows of one batch multiply, where a mask leaves weights: of
+// all tiles of rows together, of the one that has most, and of one without the mask.
+struct LiveColumns {
+  std::int64_t all = 0, most = 0, whole = 0;
+};
+// Nothing where a size has no value, or where a mask has more than 2^20 tiles.
+std::optional<LiveColumns> live_columns(const tile::Program& program, const Binding& sizes);
 
 }  // namespace lay::plan

@@ -8,6 +8,7 @@
 #include "backend/plan/launches/launch_sequence.h"
 #include "backend/plan/mask_range.h"
 #include "backend/plan/model/chained.h"
+#include "backend/plan/model/expected.h"
 #include "backend/plan/model/tile_traffic.h"
 #include "backend/plan/recognise.h"
 #include "backend/plan/schedule/order.h"
@@ -43,6 +44,7 @@ class Sized {
   }
   std::int64_t extent(sema::IndexId index) const { return (*this)(kernel_.index(index).extent); }
   TileOrder operator()(const TileOrder& order) const { return tile::at_sizes(order, sizes_); }
+  const Binding& sizes() const { return sizes_; }
 
  private:
   const sema::Kernel& kernel_;
@@ -139,12 +141,28 @@ std::vector<sema::NodeId> further_operands(const auto&) {
   return {};
 }
 
+// Rows in segments, each of which meets a part of B of its own.
+bool has_segments(const Sm90Gemm& gemm) {
+  return gemm.segments.has_value();
+}
+bool has_segments(const auto&) {
+  return false;
+}
+
 // The parts of a last wave that is not whole; 1: it is not cut.
 int tail_of(const Sm90Gemm& gemm) {
   return gemm.tail;
 }
 int tail_of(const auto&) {
   return 1;
+}
+
+// CUDA cores never come to the limit of power.
+double sustained_seconds(const TensorGemm& gemm, double multiply_adds, const Target& target) {
+  return multiply_adds / sustained_rate(target, gemm.mma.a_type);
+}
+double sustained_seconds(const SimtGemm&, double, const Target&) {
+  return 0;
 }
 
 template <class Gemm>
@@ -244,11 +262,22 @@ Forecast of_gemm(const sema::Kernel& kernel, const Gemm& gemm, const Prediction&
   made.cache_bytes +=
       static_cast<double>(ways * of_sum * tail.rest * parts_of_tail * tile_m * tile_n);
   made.least_global_bytes = static_cast<double>(sized(prediction.global_bytes));
-  // The least counts each factor once; the walk says how often it is really loaded.
+  // The least counts each factor once; the walk says how often it is really loaded. It knows no
+  // segments, each of which loads its part of a factor.
   made.global_bytes = made.least_global_bytes - factors + loaded;
+  if (has_segments(gemm)) made.global_bytes = std::max(made.global_bytes, made.least_global_bytes);
   if (!prediction.tile) throw Unknown();
   // The busiest taker's tiles, one after the other.
-  made.products = static_cast<double>(steps) * prediction.tile->product_clocks / target.hertz;
+  const double tile_clocks = prediction.tile->product_clocks;
+  made.products = static_cast<double>(steps) * tile_clocks / target.hertz;
+  made.staged = static_cast<double>(steps) * (tile_clocks + staging_clocks(kernel, gemm, target)) /
+                target.hertz;
+  made.sustained = sustained_seconds(gemm, made.multiply_adds, target);
+  made.exposed = access_seconds(static_cast<double>(sized(element_stores(kernel, gemm))), target);
+  // Costs count all tiles of the busiest taker, those that a mask leaves nothing of too.
+  if (mask && made.most > 0)
+    made.live_share =
+        static_cast<double>(made.most) / static_cast<double>(round_up_div(order.size(), takers));
   return made;
 }
 
@@ -294,9 +323,30 @@ Forecast of_chained(const tile::Program& program, const Prediction& prediction, 
   const std::int64_t tiles =
       round_up_div(sized(rows.extent), rows.tile) * sized(program.axis(tile::batch_axis).extent);
   Forecast made = of_tiles(prediction, sized, tiles, target);
-  const double columns = static_cast<double>(sized(program.axis(tile::column_axis).extent));
-  made.products =
-      static_cast<double>(made.most) * chained_clocks(program, target, columns) / target.hertz;
+  const auto columns = live_columns(program, sized.sizes());
+  if (!columns) throw Unknown();
+  const ChainedWork work = chained_work(program, target);
+  const auto seconds = [&](double clocks) { return clocks / target.hertz; };
+  const std::int64_t row_tiles = round_up_div(sized(rows.extent), rows.tile);
+  const double share =
+      static_cast<double>(columns->all) / static_cast<double>(row_tiles * columns->whole);
+  // Tiles of columns of the busiest SM. Where a mask leaves rows fewer columns than others, SMs are
+  // as busy as each other at best.
+  const double busiest = columns->most * row_tiles == columns->all
+                             ? static_cast<double>(made.most * columns->most)
+                             : std::max(static_cast<double>(columns->all) *
+                                            static_cast<double>(tiles / row_tiles) / target.sms,
+                                        static_cast<double>(columns->most));
+  // One of two warpgroups multiplies while the other weighs, less what neither hides.
+  made.products = seconds(busiest * (work.products + work.weights / 2));
+  made.cache_bytes *= share;
+  made.multiply_adds *= share;
+  // Clocks fall where the tensor cores are busy, and not with the exponentials. A tile of rows has
+  // nothing beside its first scores and its last result, and waits for what it loads and stores.
+  const double sustained = work.products / target.sustained + work.weights / 2;
+  constexpr int waits = 2;
+  made.sustained = seconds(busiest * sustained);
+  made.exposed = static_cast<double>(made.most) * (seconds(sustained) + waits * target.latency);
   return made;
 }
 
@@ -333,7 +383,13 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
       std::int64_t all = 0;
       for (const tile::Program& each : variant.programs) all += tiles_of(sized, each);
       Forecast of_elements = of_tiles(prediction, sized, all, target);
-      if (runs_each_element(variant)) count_products(of_elements, kernel, target);
+      if (runs_each_element(variant)) {
+        count_products(of_elements, kernel, target);
+        return of_elements;
+      }
+      Int accesses = 0;
+      for (const tile::Program& each : variant.programs) accesses += accesses_of(each);
+      of_elements.issued = access_seconds(static_cast<double>(sized(accesses)), target);
       return of_elements;
     }
     if (is_sm90(program)) return of_gemm(kernel, sm90_of(program), prediction, sizes, target);
@@ -347,9 +403,10 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
   made.cache = made.cache_bytes / (target.cache_rate * target.hertz);
   made.memory = made.global_bytes / target.memory_rate;
   made.launch = target.launch;
+  made.streamed = made.memory / target.memory_share;
   // Costs that a script says are in a unit of its own.
   if (variant.of_library && variant.cost && product_family(variant))
-    made.expected = seconds_of_cost(sized(variant.cost->value), target);
+    made.cost = seconds_of_cost(sized(variant.cost->value), target);
   return made;
 }
 
@@ -357,6 +414,15 @@ Forecast of_launch(const sema::Kernel& kernel, const Variant& variant, const Bin
 
 double Forecast::seconds() const {
   return launch + std::max({products, cache, memory});
+}
+
+double Forecast::expected() const {
+  const double longest =
+      std::max({products, cache, memory, streamed, sustained, issued, cost ? 0 : staged});
+  // A launch costs what it does without any tiles, and its tiles as far as they have products.
+  const double costs =
+      cost && *cost > launch ? launch + (*cost - launch) * live_share : cost.value_or(0);
+  return std::max(costs, launch + longest) + exposed;
 }
 
 std::string_view Forecast::bottleneck() const {
@@ -388,10 +454,9 @@ double expected_seconds(const Plan& plan, const Variant& variant, const Binding&
                         const Target& target, std::optional<std::int64_t> cost) {
   auto launches = forecast(plan, variant, sizes, target);
   if (!launches) return std::numeric_limits<double>::infinity();
-  if (cost) launches->back().expected = seconds_of_cost(*cost, target);
+  if (cost) launches->back().cost = seconds_of_cost(*cost, target);
   double all = 0;
-  for (const Forecast& launch : *launches)
-    all += std::max(launch.expected.value_or(0), launch.seconds());
+  for (const Forecast& launch : *launches) all += launch.expected();
   return all;
 }
 

@@ -31,8 +31,7 @@ void launch_lines(const Forecast& of, std::vector<std::string>& lines) {
   // A multiply-add is two operations, as vendors count.
   if (of.multiply_adds > 0)
     bound += formatted(": %.2f TFLOP/s", 2e-12 * of.multiply_adds / of.seconds());
-  if (of.expected) bound += formatted("; by its cost %.2f us", 1e6 * *of.expected);
-  lines.push_back(bound);
+  lines.push_back(bound + formatted("; expected %.2f us", 1e6 * of.expected()));
 }
 
 }  // namespace
@@ -54,14 +53,17 @@ std::vector<std::string> forecast_lines(const Plan& plan, const Variant& variant
         "counted");
     return lines;
   }
-  double all = 0;
+  double all = 0, expected = 0;
   for (const Forecast& launch : *launches) {
     // A repack and its product are two launches, one after the other: their times add.
     if (launches->size() > 1) lines.push_back("//  " + launch.launch_name + ":");
     launch_lines(launch, lines);
     all += launch.seconds();
+    expected += launch.expected();
   }
-  if (launches->size() > 1) lines.push_back(formatted("//  together at least %.2f us", 1e6 * all));
+  if (launches->size() > 1)
+    lines.push_back(
+        formatted("//  together at least %.2f us; expected %.2f us", 1e6 * all, 1e6 * expected));
   return lines;
 }
 
