@@ -425,9 +425,14 @@ void add_plan(CLI::App& app, int& code) {
   plan->add_option("--kernel", o->kernel, "one kernel of the script (default all)");
   plan->add_option("--dump", o->dump, "print the tile program after a pass instead")
       ->check(CLI::IsMember({"form", "bind", "pipeline", "specialise", "expand"}));
-  plan->add_option("--variant", o->variant, "one variant to --dump (default all)")->needs("--dump");
+  plan->add_option(
+      "--variant", o->variant,
+      "one variant to --dump (default all), or with --size to print in place of the one "
+      "that takes the sizes");
   plan->add_option("--gpu", o->gpu, "the GPU to plan for: h200, a100, sm_86, ... (default h200)");
   plan->callback([=, &code] {
+    if (!o->variant.empty() && o->dump.empty() && sizes->empty())
+      throw CLI::RequiresError("--variant", "--dump or --size");
     if (!sizes->empty()) o->sizes = problem_sizes(*sizes);
     code = print_plans(*o);
   });

@@ -116,9 +116,16 @@ void dump_variant(const Script& script, const plan::Plan& plan, const plan::Vari
   }
 }
 
-// Keeps of the plan, and of those before, what a launch of these sizes takes.
-void keep_taken(plan::Plan& plan, const Binding& sizes) {
-  const auto fitting = plan::fitting_variants(plan, sizes);
+// Keeps of the plan, and of those before, what a launch of these sizes takes; or of the plan the
+// variant of this name, if it takes the sizes.
+void keep_taken(plan::Plan& plan, const Binding& sizes, const std::string& named = "") {
+  auto fitting = plan::fitting_variants(plan, sizes);
+  if (!named.empty()) {
+    std::vector<std::string> known;
+    for (const plan::Variant* each : fitting) known.push_back(each->name);
+    std::erase_if(fitting, [&](const plan::Variant* each) { return each->name != named; });
+    if (fitting.empty()) refuse_variant(*plan.kernel, named, known);
+  }
   std::vector<plan::Variant> taken;
   if (!fitting.empty()) taken.push_back(*fitting.front());
   plan.variants = std::move(taken);
@@ -144,7 +151,7 @@ struct DumpOptions {
 Binding keep_taken(plan::Plan& plan, const DumpOptions& options) {
   const Binding sizes = solved_sizes(*plan.kernel, options.sizes);
   if (!options.any_size) plan::add_for_sizes(plan, sizes, options.target);
-  keep_taken(plan, sizes);
+  keep_taken(plan, sizes, options.stage == "plan" ? options.variant : "");
   return sizes;
 }
 

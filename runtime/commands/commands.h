@@ -104,7 +104,7 @@ struct PlanOptions {
   std::string kernel;
   // form, bind, expand: print the tile programs after this pass instead.
   std::string dump;
-  // The only one to be dumped; empty: all.
+  // The only one to be dumped, or with sizes printed; empty: all, or the one that takes the sizes.
   std::string variant;
   // By dim; under no name: of every dim; none: all variants are printed.
   std::map<std::string, std::int64_t> sizes;
@@ -115,7 +115,8 @@ struct PlanOptions {
 };
 // The complete schedule of the kernels with its predictions, as Lay text, of a long plan a summary
 // (plan_summary.h); with sizes the variant that takes them, as far as alignment allows, and what it
-// takes there at the least (backend/plan/model/forecast.h).
+// takes there at the least and is expected to take (backend/plan/model/forecast.h). Error
+// "unknown-variant".
 int print_plans(const PlanOptions& options);
 
 // CUDA source, PTX or cubin where a compiler is found, and the manifest, into a folder.
