@@ -1,11 +1,13 @@
 #include "runtime/bench/benchmark.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <optional>
 
 #include "backend/plan/make.h"
+#include "backend/plan/model/forecast.h"
 #include "backend/plan/model/scalar.h"
 #include "backend/plan/schedule/fitting.h"
 #include "runtime/bench/baseline.h"
@@ -182,6 +184,9 @@ class Benchmark {
         row.registers = compiled->main_kernel().loaded.registers();
         row.local_bytes = compiled->main_kernel().loaded.local_bytes();
         row.compile_seconds = compiled->compile_seconds();
+        const double expected =
+            plan::expected_seconds(plan_, *variant, problem_.sizes, environment_.gpu.target());
+        row.expected = std::isfinite(expected) ? expected * 1e3 : 0;
         const auto launch = [this, compiled](int set, StreamHandle stream) {
           compiled->launch(*sets_, set, stream);
         };

@@ -73,7 +73,8 @@ std::string row_text(const Result& result, const Row& row) {
             (result.is_gemm ? formatted(" %.2f TF/J", result.operations / *joules / 1e12) : "");
   if (row.side == Side::ours)
     text += formatted("  %d registers", row.registers) +
-            (row.local_bytes > 0 ? formatted(", %d bytes of local memory", row.local_bytes) : "");
+            (row.local_bytes > 0 ? formatted(", %d bytes of local memory", row.local_bytes) : "") +
+            (row.expected > 0 ? "  expected" + time_text(row.expected) : "");
   else if (const double ratio = result.ratio(row); ratio > 0)
     text += formatted("  ratio %.3f, single %.3f", ratio, result.single_ratio(row));
   if (!row.timing.settled) text += "  (times had not settled)";

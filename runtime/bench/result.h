@@ -46,6 +46,9 @@ struct Row {
   // The resources and compile time of kernels of ours and of Triton's.
   int registers = 0, local_bytes = 0;
   double compile_seconds = 0;
+  // The milliseconds that a launch of ours is expected to take (plan::expected_seconds); 0 where
+  // there is no forecast.
+  double expected = 0;
 };
 
 // One benchmark.

@@ -59,6 +59,7 @@ std::string row_json(const Result& result, const Row& row) {
   object.boolean("right", row.right).string("verdict", row.check);
   if (row.side == Side::ours || row.side == Side::triton)
     object.integer("registers", row.registers).integer("local_bytes", row.local_bytes);
+  if (row.expected > 0) object.raw("expected_ms", json_number(row.expected));
   if (row.side == Side::ours)
     object.raw("compile_seconds", json_number(row.compile_seconds));
   else

@@ -2,7 +2,7 @@
 
   tests/bench/products.py --head FILE      the machine and the names of the columns
   tests/bench/products.py FILE...          a line for each problem
-  tests/bench/products.py --foot FILE...   geometric means, and what is below its floor
+  tests/bench/products.py --foot FILE...   geometric means, what is below its floor, and forecasts
 
 A ratio is a baseline's time by ours: above 1 we are faster.
 """
@@ -11,6 +11,8 @@ import json
 import math
 import re
 import sys
+
+from forecasts import near_text
 
 LINE = "%-22s %-30s %-26s %10s %8s  %s"
 HEAD = ("kernel", "sizes", "variant", "us", "TFLOP/s", "baseline ratio (its TFLOP/s), ...")
@@ -141,8 +143,9 @@ def foot(results):
              for (kind, to, floor), values in means.items()]
     made += ["%d below their floors%s" % (len(below), ":" if below else "")]
     made += ["  " + each for each in below]
-    return made + ["%d of %d problems without a kernel of ours that is right" % (
+    made += ["%d of %d problems without a kernel of ours that is right" % (
         unmeasured, len(results))]
+    return made + [near_text(filter(None, map(best_of_ours, results)))]
 
 
 def heading(run):

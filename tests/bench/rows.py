@@ -4,6 +4,8 @@ import json
 import math
 import sys
 
+from forecasts import near_text
+
 HEAD = ("kernel", "type", "M x N", "variant", "us", "GB/s", "of copy", "to torch",
         "to torch.compile")
 LINE = "%-12s %-5s %-16s %-24s %9s %8s %8s %9s %17s"
@@ -68,6 +70,7 @@ def main(paths):
         mean(shares), mean(to_torch), mean(to_compiled)))
     print("%d of %d below 0.95 of the copy (0.85 where N < 4096) or slower than torch.compile%s" % (
         len(below), len(results), ": " + "; ".join(below) if below else ""))
+    print(near_text(filter(None, (best(result.get("rows", []), "lay") for result in results))))
 
 
 if __name__ == "__main__":

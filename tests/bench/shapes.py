@@ -4,10 +4,11 @@
     [CLASS...]
 
 Prints a line for each problem, and of each class the geometric mean of the ratios to the best of
-cuBLASLt's algorithms, the 10th percentile and the worst; then the worst ten. A ratio above 1 means
-that Lay is faster. Several binaries are measured one after the other on the problems of a kernel,
-and the lines after the first one's have their time by the first one's too. With --rows a line has
-what a plan for any sizes takes, and behind it what one for these sizes takes, both in one run.
+cuBLASLt's algorithms, the 10th percentile and the worst; then how many launches took what was
+expected, and the worst ten. A ratio above 1 means that Lay is faster. Several binaries are measured
+one after the other on the problems of a kernel, and the lines after the first one's have their time
+by the first one's too. With --rows a line has what a plan for any sizes takes, and behind it what
+one for these sizes takes, both in one run.
 """
 
 import argparse
@@ -21,6 +22,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+from forecasts import near_text
 
 HERE = pathlib.Path(__file__).parent
 # N, K of the linear layers of known language models.
@@ -249,6 +252,7 @@ def main():
             continue
         print(summary("all", [row[0] for row in rows]) +
               ("  %s" % binary if len(binaries) > 1 else ""))
+        print(near_text(row[3] for row in rows))
         print("the worst:")
         for ratio, kernel, text, ours in sorted(rows, key=lambda row: row[0])[:10]:
             print("  %.3f  %-14s %-28s %s" % (ratio, kernel, text,

@@ -292,3 +292,17 @@ TEST_CASE("the energy of a launch is its mean power times its time") {
   CHECK(table(result).find("0.8000 J  ") != std::string::npos);
   CHECK(table(result).find("TF/J") == std::string::npos);
 }
+
+TEST_CASE("a row of ours says what it was expected to take") {
+  Result result;
+  Row row(Side::ours, "ours");
+  row.timing.graph = row.timing.single = {2, 2, 4};
+  result.rows = {row};
+  const auto says = [&](const std::string& text, const std::string& json) {
+    CHECK((table(result).find(text) != std::string::npos) == (result.rows[0].expected > 0));
+    CHECK((to_json({}, {result}).find(json) != std::string::npos) == (result.rows[0].expected > 0));
+  };
+  says("expected", "expected_ms");
+  result.rows[0].expected = 1.5;
+  says("  expected  1500.00 us", "\"expected_ms\": 1.5");
+}
