@@ -294,6 +294,14 @@ TEST_CASE("plan names the bottleneck at given sizes, on a GPU that is named") {
   // Copies reach seven eighths of that.
   CHECK(large.out.find("//   at least 58.42 us, bound by global memory; expected 66.41 us\n") !=
         std::string::npos);
+  // The variant that takes these sizes, or another one that does; bytes16 takes no odd ones.
+  CHECK(large.out.starts_with("// variant bytes16\n"));
+  const auto named = [&](const std::string& variant, const std::string& size) {
+    return folder.lay({"plan", "turn.lay", "--size", size, "--variant", variant});
+  };
+  CHECK(named("any", "M=8192,N=4096").out.starts_with("// variant any\n"));
+  CHECK(named("bytes16", "M=8191,N=4097").error.starts_with("error[unknown-variant]: "));
+  CHECK(folder.lay({"plan", "turn.lay", "--variant", "any"}).code == 2);
   const auto slow = folder.lay({"plan", "turn.lay", "--size", "M=8192,N=4096", "--gpu", "a40"});
   CHECK(slow.out.find("on a40, 84 SMs:\n") != std::string::npos);
   CHECK(slow.out.find("//   global memory            385.68 us       268.44 MB\n") !=
