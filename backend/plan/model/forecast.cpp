@@ -320,23 +320,21 @@ void count_products(Forecast& made, const sema::Kernel& kernel, const Target& ta
 Forecast of_chained(const tile::Program& program, const Prediction& prediction, const Sized& sized,
                     const Target& target) {
   const tile::Axis& rows = program.axis(tile::row_axis);
-  const std::int64_t tiles =
-      round_up_div(sized(rows.extent), rows.tile) * sized(program.axis(tile::batch_axis).extent);
-  Forecast made = of_tiles(prediction, sized, tiles, target);
+  const std::int64_t row_tiles = round_up_div(sized(rows.extent), rows.tile),
+                     batches = sized(program.axis(tile::batch_axis).extent);
+  Forecast made = of_tiles(prediction, sized, row_tiles * batches, target);
   const auto columns = live_columns(program, sized.sizes());
   if (!columns) throw Unknown();
   const ChainedWork work = chained_work(program, target);
   const auto seconds = [&](double clocks) { return clocks / target.hertz; };
-  const std::int64_t row_tiles = round_up_div(sized(rows.extent), rows.tile);
   const double share =
       static_cast<double>(columns->all) / static_cast<double>(row_tiles * columns->whole);
   // Tiles of columns of the busiest SM. Where a mask leaves rows fewer columns than others, SMs are
   // as busy as each other at best.
-  const double busiest = columns->most * row_tiles == columns->all
-                             ? static_cast<double>(made.most * columns->most)
-                             : std::max(static_cast<double>(columns->all) *
-                                            static_cast<double>(tiles / row_tiles) / target.sms,
-                                        static_cast<double>(columns->most));
+  const bool alike = columns->most * row_tiles == columns->all;
+  const double even = static_cast<double>(columns->all * batches) / target.sms;
+  const double busiest = alike ? static_cast<double>(made.most * columns->most)
+                               : std::max(even, static_cast<double>(columns->most));
   // One of two warpgroups multiplies while the other weighs, less what neither hides.
   made.products = seconds(busiest * (work.products + work.weights / 2));
   made.cache_bytes *= share;
