@@ -176,6 +176,14 @@ class Tables {
   std::map<std::string, MeasuredRow> rows_;
 };
 
+// A plan takes up to two seconds. Left out are kernels that differ from others in an order of a
+// factor, a type or an epilogue, and those of whose rows no variant is left.
+const std::set<std::string> kLeftOut = {"half",           "nt",       "nn",           "of_s8",
+                                        "of_tf32",        "residual", "scaled",       "scaled_f32",
+                                        "activated_tanh", "conv",     "conv_strided", "swiglu",
+                                        "scaled_rows",    "over_two", "interleaved",  "heads",
+                                        "joined"};
+
 // What was found of one class.
 struct Share {
   std::vector<double> ratios;  // times by what was expected
@@ -214,13 +222,14 @@ class Plans {
 }  // namespace
 
 TEST_CASE("forecasts: nine of ten measured launches took within 1.5 of what was expected") {
-  // All rows of tables, and one in four of the drawn problems.
-  constexpr int drawn = 4;
+  // All rows of tables, and one in two of the drawn problems.
+  constexpr int drawn = 2;
   Plans plans;
   std::map<std::string, Share> by_class;
   Share all;
   int count = 0;
   for (const MeasuredRow& row : Tables().rows()) {
+    if (kLeftOut.contains(row.kernel)) continue;
     if (kClasses.contains(row.kind) && ++count % drawn != 0) continue;
     const plan::Plan& plan = plans.of(row.script, row.kernel);
     const Binding sizes = runtime::solved_sizes(*plan.kernel, row.sizes);
@@ -241,7 +250,7 @@ TEST_CASE("forecasts: nine of ten measured launches took within 1.5 of what was 
           << " % within 1.5, median " << share.median() << "\n";
   INFO(table.str());
   REQUIRE(all.ratios.size() > 300);
-  CHECK(all.near() > 0.9);
+  CHECK(all.near() > 0.95);
   for (const auto& [name, share] : by_class) {
     INFO(name);
     CHECK(share.near() > 0.8);
