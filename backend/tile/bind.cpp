@@ -278,7 +278,7 @@ std::int64_t shared_bytes(const Program& program) {
   const ColumnThreads shared = column_threads(*program.threads);
   const int blocks = program.threads->blocks();
   constexpr int barrier_bytes = 8;
-  // What warps have of one tile of rows may still be read when the next one's is written.
+  // What is joined of one tile of rows may still be read when the next one's is written.
   const int slots = program.sms > 0 ? 2 : 1;
   std::int64_t bytes = 0;
   for_each(program.body, [&](const Stmt& stmt) {
@@ -288,7 +288,7 @@ std::int64_t shared_bytes(const Program& program) {
     for (const ElementType type : partial_types(program, reduce->out)) width += bits(type) / 8;
     const auto rows = static_cast<std::int64_t>(program.axis(row_axis).tile);
     if (shared.warps > 1) bytes += slots * rows * shared.warps * width;
-    if (blocks > 1) bytes += rows * blocks * width + barrier_bytes;
+    if (blocks > 1) bytes += slots * (rows * blocks * width + barrier_bytes);
   });
   for (const Tile& tile : program.tiles)
     if (is_ahead(tile))

@@ -158,6 +158,16 @@ bool is_ahead(const Tile& tile) {
   return tile.shared && tile.shared->own;
 }
 
+std::optional<std::string> fault_of_ahead(const Program& program, const Tile& shared) {
+  if (program.sms == 0) return " is copied ahead, and a block takes one tile of rows";
+  if (!is_ahead(shared) || !shared.filled_by || !program.threads)
+    return " is not copied by the threads that read it";
+  const auto* layout = std::get_if<Layout>(&shared.shared->layout);
+  if (!layout || !(*layout == own_layout(*program.threads, shared.axes)))
+    return " does not lie as its threads have it";
+  return std::nullopt;
+}
+
 bool has_rows(const Tile& tile) {
   return runs(tile, row_axis);
 }

@@ -8,13 +8,15 @@
 //       reduce all_max[m] = max over n of f32(tile_X[m,n])
 //       ...
 //
-// Each thread copies to shared memory what it has of the rows by the program's threads, and reads no
-// other's: it waits for its own groups, and for no barrier. What a stage held is in registers before
-// the next row is copied there. A tile along the columns alone, a weight, is the same for all rows:
-// it is copied once.
+// Each thread copies to shared memory what it has of the rows by the program's threads, and reads
+// no other's: it waits for its own groups, and for no barrier. What a stage held is in registers
+// before the next row is copied there. A tile along the columns alone, a weight, is the same for
+// all rows: it is copied once.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "backend/tile/program.h"
@@ -40,6 +42,9 @@ Program without_rows_ahead(Program program);
 
 // Returns true if the program's tile is one that threads copy ahead.
 bool is_ahead(const Tile& tile);
+// Returns why threads cannot have copied a tile in shared memory ahead, as a clause; nothing where
+// they can.
+std::optional<std::string> fault_of_ahead(const Program& program, const Tile& shared);
 // Returns true if it has rows, and so a stage for each tile of them that is on its way.
 bool has_rows(const Tile& tile);
 

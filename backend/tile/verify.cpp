@@ -168,7 +168,7 @@ class Verifier {
       problem("tile-space", name + " lies in shared memory by its layout only");
     const bool is_copied = each.space == Space::shared && program_.is_product();
     if (each.space == Space::shared && !through_shared_ && !program_.has_products())
-      copied_ahead(each);
+      if (const auto fault = fault_of_ahead(program_, each)) problem("tile-space", name + *fault);
     if (each.threads && !is_copied && (each.space != Space::registers || !through_shared_))
       problem("tile-space", name + " has threads of its own, and they hold no registers of it");
     if (each.space != Space::global) {
@@ -187,18 +187,6 @@ class Verifier {
     } else if (kernel().loaded(each.value).element != each.element) {
       problem("tile-element", name + " has another element than its tensor");
     }
-  }
-
-  // Threads of a program of rows read from shared memory what they have copied there themselves.
-  void copied_ahead(const Tile& each) {
-    const std::string name = "the tile " + quoted(each.name);
-    if (program_.sms == 0)
-      return problem("tile-space", name + " is copied ahead, and a block takes one tile of rows");
-    if (!is_ahead(each) || !each.filled_by || !program_.threads)
-      return problem("tile-space", name + " is not copied by the threads that read it");
-    const auto* layout = std::get_if<Layout>(&each.shared->layout);
-    if (!layout || !(*layout == own_layout(*program_.threads, each.axes)))
-      problem("tile-space", name + " does not lie as its threads have it");
   }
 
   void threads() {

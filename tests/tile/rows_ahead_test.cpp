@@ -1,12 +1,13 @@
 // Rows that are copied ahead of those that are reduced: every kernel here runs with the stages, the
 // threads and the clusters of a table, on a target of so few SMs that a block takes several tiles,
-// and gives what the reference gives, in the interpreter of threads, without a fault, and in that of
-// tiles.
+// and gives what the reference gives, in the interpreter of threads, without a fault, and in that
+// of tiles.
 #include "backend/tile/rows_ahead.h"
 
 #include "backend/tile/bind.h"
 #include "backend/tile/interpret.h"
 #include "backend/tile/roles/specialise.h"
+#include "backend/tile/verify.h"
 #include "frontend/algebra/layouts/operations.h"
 #include "tests/plan/script_calls.h"
 #include "tests/tile/calls.h"
@@ -83,9 +84,9 @@ TEST_CASE("rows that are copied ahead give what the reference gives") {
       for (const int stages : {0, 1, 2, 3}) {
         // A row and many, fewer than stages, ragged, and of fewer columns than a tile.
         for (const auto& [m, n] : {std::pair{1, 128}, std::pair{41, 120}}) {
-          std::string script = each.kernel + "\nschedule f for simt { accesses = \"vectors\"; " +
-                               threads_of(shape) + "; columns = \"kept\"; stages = " +
-                               std::to_string(stages) + " }\nf(";
+          std::string script =
+              each.kernel + "\nschedule f for simt { accesses = \"vectors\"; " + threads_of(shape) +
+              "; columns = \"kept\"; stages = " + std::to_string(stages) + " }\nf(";
           const std::string size = "(" + std::to_string(m) + "," + std::to_string(n) + ")";
           const std::string type = each.kernel.find("bf16") != std::string::npos  ? "bf16"
                                    : each.kernel.find("f16") != std::string::npos ? "f16"
@@ -119,15 +120,57 @@ TEST_CASE("what a block has of a tile lies side by side") {
   CHECK(offsets[96] == 32);
 }
 
-TEST_CASE("tiles of rows that are copied ahead are a pipeline, and weights one of a stage") {
+namespace {
+
+// A program of the second kernel, whose blocks are pairs that share rows.
+tile::Program ahead_by(int stages) {
   const auto kernels = kernels_in("f.lay", cases.at(1).kernel +
                                                "\nschedule f for simt { threads = "
                                                "(64,(4,2),2):(4@1,(1@1,512@1),256@1); "
-                                               "columns = \"kept\"; stages = 2 }\n");
+                                               "columns = \"kept\"; stages = " +
+                                               std::to_string(stages) + " }\n");
   const auto plan = plan::make_plan(kernels.at(0));
   REQUIRE(plan.problems.empty());
-  const tile::Specialised said =
-      tile::specialised(*plan::scheduled_program(plan.variants.front()));
+  return *plan::scheduled_program(plan.variants.front());
+}
+
+std::string first_problem(const tile::Program& program) {
+  const auto problems = tile::verify(program);
+  return problems.empty() ? "" : problems.front().message;
+}
+
+}  // namespace
+
+TEST_CASE("a tile that is copied ahead lies as its threads have it") {
+  tile::Program program = ahead_by(1);
+  CHECK(first_problem(program) == "");
+  const auto ahead = std::ranges::find(program.tiles, "ahead_X", &tile::Tile::name);
+  REQUIRE(ahead != program.tiles.end());
+  const tile::Tile as_it_is = *ahead;
+  ahead->shared->layout = Layout(lay::tuple(1, 1024), lay::tuple(0, 1));
+  CHECK(first_problem(program) == "the tile `ahead_X` does not lie as its threads have it");
+  *ahead = as_it_is;
+  ahead->filled_by.reset();
+  CHECK(first_problem(program) == "the tile `ahead_X` is not copied by the threads that read it");
+  *ahead = as_it_is;
+  program.sms = 0;
+  CHECK(first_problem(program) ==
+        "the tile `ahead_X` is copied ahead, and a block takes one tile of rows");
+}
+
+TEST_CASE("a schedule that asks for more stages than shared memory holds is refused") {
+  const auto kernels =
+      kernels_in("f.lay", cases.front().kernel +
+                              "\nschedule f for simt { threads = (512,(8,8)):(8@1,(1@1,4096@1)); "
+                              "columns = \"kept\"; stages = 8 }\n");
+  const auto plan = plan::make_plan(kernels.at(0));
+  REQUIRE(plan.problems.size() == 1);
+  CHECK(plan.problems.front().code == "schedule-cover");
+  CHECK(plan.problems.front().message == "no rows can be copied ahead as this schedule says");
+}
+
+TEST_CASE("tiles of rows that are copied ahead are a pipeline, and weights one of a stage") {
+  const tile::Specialised said = tile::specialised(ahead_by(2));
   REQUIRE(said.pipelines.size() == 2);
   CHECK(said.pipelines[0].stages == 2);
   CHECK(said.pipelines[0].tiles.size() == 1);

@@ -56,7 +56,7 @@ void Expander::run() {
     }
     first_[column_axis] = column_in_tile_;
     if (takes_turns) return walk_rows(tile_of_rows);
-    phase_ = number(0);
+    slot_ = phase_ = number(0);
     first_[row_axis] =
         b_.let(declared_.name("first_row"), tile_of_rows * across.tile + row_in_tile_);
     rows();
@@ -124,8 +124,8 @@ void Expander::declare_reduction(TileId id) {
     }
     if (blocks > 1) {
       declared_.from(where, "(row, block) -> what the block has of the row");
-      partial.of_blocks = b_.shared(declared_.name("cluster_" + names[i]), types[i],
-                                    Layout(lay::tuple(held, blocks), lay::tuple(1, held)));
+      partial.of_blocks =
+          b_.shared(declared_.name("cluster_" + names[i]), types[i], by_slots(held, blocks));
     }
   }
   buffers_[static_cast<std::size_t>(id)] = made.partials.front().registers;
@@ -138,7 +138,8 @@ void Expander::prepare_cluster() {
   b_.inside(b_.kernel.prologue, [&] {
     b_.when(b_.special(Builtin::thread) == 0, [&] {
       for (const auto& [id, reduction] : reductions_)
-        b_.sync(reduction.arrived, number(0), InitMbarrier{});
+        for (int slot = 0; slot < (program_.sms > 0 ? 2 : 1); ++slot)
+          b_.sync(reduction.arrived, number(slot), InitMbarrier{});
     });
     b_.emit(Fence{FenceKind::mbarrier_init});
     b_.sync(all, {}, ArriveCluster{});

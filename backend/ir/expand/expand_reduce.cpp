@@ -142,7 +142,7 @@ void Expander::join_warps(TileId id, sema::ReduceFunction function) {
     const Term warp = b_.at(columns_.warp_column, b_.special(Builtin::warp));
     each(tile(id), 1, [&](const Values& at) {
       for (const Partial& partial : reductions_.at(id).partials)
-        b_.assign(of_warp(partial.of_warps, row_in_tile(at), warp),
+        b_.assign(in_slot(partial.of_warps, row_in_tile(at), warp),
                   b_.read(held(id, partial.registers, at)));
     });
   };
@@ -165,7 +165,7 @@ void Expander::join_by_lanes(TileId id, sema::ReduceFunction function) {
     Terms values;
     for (const Partial& partial : reductions_.at(id).partials)
       values.push_back(b_.let(declared_.fresh("joined"),
-                              b_.read(of_warp(partial.of_warps, row_in_tile(at), which))));
+                              b_.read(in_slot(partial.of_warps, row_in_tile(at), which))));
     for (int mask = 1; mask < columns_.warps; mask *= 2) join_lanes(function, values, mask);
     assign(id, at, values);
   });
@@ -187,20 +187,21 @@ void Expander::join_blocks(TileId id, sema::ReduceFunction function) {
   for (const Partial& partial : exchange.partials)
     bytes += program_.axis(row_axis).tile * blocks * (bits(partial.type) / 8);
   b_.when(b_.special(Builtin::thread) == 0,
-          [&] { b_.sync(exchange.arrived, number(0), ArriveExpectBytes{number(bytes)}); });
+          [&] { b_.sync(exchange.arrived, slot_, ArriveExpectBytes{number(bytes)}); });
   const Term rank = b_.special(Builtin::cluster_rank);
   begin_exchange();
   where(speaks_for_rows(), [&] {
     each(tile(id), 1, [&](const Values& at) {
-      b_.loop(
-          declared_.name("to_block"), number(0), number(blocks), {.unrolled = true}, [&](Term to) {
-            for (const Partial& partial : exchange.partials)
-              b_.copy({partial.of_blocks, {row_in_tile(at), rank}}, held(id, partial.registers, at),
-                      RemoteStore{{1, 0, 0}, {exchange.arrived, number(0)}, to});
-          });
+      b_.loop(declared_.name("to_block"), number(0), number(blocks), {.unrolled = true},
+              [&](Term to) {
+                for (const Partial& partial : exchange.partials)
+                  b_.copy(in_slot(partial.of_blocks, row_in_tile(at), rank),
+                          held(id, partial.registers, at),
+                          RemoteStore{{1, 0, 0}, {exchange.arrived, slot_}, to});
+              });
     });
   });
-  b_.sync(exchange.arrived, number(0), WaitMbarrier{phase_});
+  b_.sync(exchange.arrived, slot_, WaitMbarrier{phase_});
   join_shared(id, function, &Partial::of_blocks, blocks, "of_block");
   end_exchange();
 }
@@ -212,9 +213,7 @@ void Expander::join_shared(TileId id, sema::ReduceFunction function, BufferId Pa
     const auto of = [&](Term which) {
       Terms terms;
       for (const Partial& partial : partials)
-        terms.push_back(b_.read(shared == &Partial::of_warps
-                                    ? of_warp(partial.of_warps, row_in_tile(at), which)
-                                    : Ref{partial.of_blocks, {row_in_tile(at), which}}));
+        terms.push_back(b_.read(in_slot(partial.*shared, row_in_tile(at), which)));
       return terms;
     };
     assign(id, at, of(number(0)));

@@ -38,9 +38,9 @@ void Expander::declare_ahead() {
       declared_.from(kernel().node(ahead.value).where,
                      "(row, column, stage) -> offset in elements of what this block has");
       const auto& layout = std::get<Layout>(ahead.shared->layout);
-      buffers_[static_cast<std::size_t>(copy->dst)] =
-          b_.shared(declared_.name(ahead.name), ahead.element,
-                    in_stages(layout, static_cast<int>(ahead.axes.size()), ahead.shared->stages), alignment);
+      buffers_[static_cast<std::size_t>(copy->dst)] = b_.shared(
+          declared_.name(ahead.name), ahead.element,
+          in_stages(layout, static_cast<int>(ahead.axes.size()), ahead.shared->stages), alignment);
     }
   }
 }
@@ -69,14 +69,16 @@ void Expander::walk_rows(Term first_tile) {
     place_rows("row_ahead", s);
     for (const tile::Copy* copy : rows_ahead) copy_ahead(*copy, s);
   });
+  if (threads_.blocks() > 1 && !reductions_.empty()) meet_behind();
   const Term tiles = b_.let(declared_.name("tiles"), b_.size(ceil_div(across.extent, across.tile)));
   declared_.from(declared_.kernel.where,
                  "tile of rows after tile, " + std::to_string(stages) + " on their way");
-  b_.loop(declared_.name("turn"), number(0), (tiles - first_tile_ + step_ - 1) / step_,
-          {}, [&](Term turn) {
+  b_.loop(declared_.name("turn"), number(0), (tiles - first_tile_ + step_ - 1) / step_, {},
+          [&](Term turn) {
             turn_ = turn;
             stage_ = stages == 1 ? number(0) : b_.let(declared_.name("stage"), turn % stages);
-            phase_ = b_.let(declared_.name("phase"), turn % 2);
+            slot_ = b_.let(declared_.name("slot"), turn % 2);
+            phase_ = b_.let(declared_.name("phase"), turn / 2 % 2);
             // Groups come in the order in which they were begun.
             b_.emit(Wait{GroupKind::cp_async, (stages - 1) * groups, false});
             place_rows("first_row", turn);
@@ -149,19 +151,24 @@ Layout Expander::by_slots(int held, int count) const {
   return Layout(lay::tuple(held, count, 2), lay::tuple(1, held, held * count));
 }
 
-Ref Expander::of_warp(BufferId shared, Term row, Term warp) {
-  if (program_.sms == 0) return {shared, {row, warp}};
-  return {shared, {row, warp, phase_}};
+Ref Expander::in_slot(BufferId shared, Term row, Term which) {
+  if (program_.sms == 0) return {shared, {row, which}};
+  return {shared, {row, which, slot_}};
 }
 
 void Expander::begin_exchange() {
   const bool is_first = exchanges_++ == 0;
-  if (is_first) b_.sync(blocks_, {}, WaitCluster{});
+  if (is_first && program_.sms == 0) b_.sync(blocks_, {}, WaitCluster{});
 }
 
 void Expander::end_exchange() {
   const bool is_last = exchanges_ == static_cast<int>(reductions_.size());
-  if (program_.sms > 0 && is_last) b_.sync(blocks_, {}, ArriveCluster{});
+  if (program_.sms > 0 && is_last) meet_behind();
+}
+
+void Expander::meet_behind() {
+  b_.sync(blocks_, {}, WaitCluster{});
+  b_.sync(blocks_, {}, ArriveCluster{});
 }
 
 }  // namespace lay::ir

@@ -232,9 +232,9 @@ class Expander {
   void take(const tile::Copy& copy);
   std::vector<const tile::Copy*> copies_ahead(bool with_rows) const;
   Ref shared_place(TileId id, const Values& at, Term stage);
-  // What warps have of a row: that of the next row has other places, as a warp may be behind.
+  // What warps or blocks exchange of a row: that of the next row has another slot.
   Layout by_slots(int held, int count) const;
-  Ref of_warp(BufferId shared, Term row, Term warp);
+  Ref in_slot(BufferId shared, Term row, Term which);
 
   // ---- reductions
 
@@ -271,10 +271,12 @@ class Expander {
   // Each block sends what it has of a row to every block of the cluster, itself too, and joins what
   // came in the order of ranks. No block ends before all have what they wait for.
   void join_blocks(TileId id, sema::ReduceFunction function);
-  // The first exchange of a row waits until all blocks have begun, and have read what they were
-  // sent of the row before; the last one says so.
+  // The first exchange waits until all blocks have begun.
   void begin_exchange();
+  // Behind the last exchange of a row a block says that it has read what it was sent, and waits
+  // until all have said so of the row before, whose slot the next row takes.
   void end_exchange();
+  void meet_behind();
   // Joins the values that `count` warps or blocks have of the rows, in their order.
   void join_shared(TileId id, sema::ReduceFunction function, BufferId Partial::*shared, int count,
                    const char* name);
@@ -294,9 +296,9 @@ class Expander {
   BarrierId barrier_, blocks_;
   int exchanges_ = 0;  // of a row, between the blocks of a cluster, so far
   // Of rows that are copied ahead: the first tile of this block's cluster, tiles from one of it to
-  // the next, how many it has taken, the stage of the one at hand, and the phase of what is
-  // exchanged of it.
-  Term first_tile_, step_, turn_, stage_, phase_;
+  // the next, how many it has taken, the stage of the one at hand, and the slot and the phase of
+  // what is exchanged of it.
+  Term first_tile_, step_, turn_, stage_, slot_, phase_;
   Term row_in_tile_, column_in_tile_;
   std::array<Term, 2> first_;  // this thread's first coordinate of each axis
 };

@@ -308,6 +308,16 @@ class TilePlanner {
   }
 
   Problem nothing_fits(const TileSchedule& schedule) const {
+    if (schedule.stages.value_or(0) > 0)
+      return {"schedule-cover",
+              "no rows can be copied ahead as this schedule says",
+              schedule.at("stages"),
+              {},
+              {{"note",
+                "whole rows are, whose accesses have 4, 8 or 16 bytes at places that are not "
+                "read, as many stages as shared memory holds"},
+               {"works", "the schedule without `stages`"}},
+              {}};
     if (!schedule.parts || tile::walks_of_columns(streamed_) == 1)
       return {"schedule-cover",
               "no row fits the tile of this schedule",

@@ -296,6 +296,10 @@ class RolesVerifier {
                                      " slots, expected " + std::to_string(slots));
       given_back(barrier, pipeline);
     }
+    const int of_rows = program_.sms > 0 ? 2 : 1;
+    if (barrier.use == Barrier::Use::joined && barrier.slots != of_rows)
+      problem("barrier-slots", name + " has " + std::to_string(barrier.slots) +
+                                   " slots, expected " + std::to_string(of_rows));
     const bool by_bytes = expects_bytes(barrier);
     if (barrier.bytes != by_bytes)
       problem("barrier-arrivals", name + (by_bytes ? " expects no bytes, which its copies complete"
