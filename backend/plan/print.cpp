@@ -124,13 +124,6 @@ void gemm_lines(const sema::Kernel& kernel, const OperandNames& names, const Sim
   }
 }
 
-// Tiles of rows that are on their way while one is reduced.
-int stages_ahead(const tile::Program& program) {
-  for (const tile::Tile& each : program.tiles)
-    if (tile::is_ahead(each) && tile::has_rows(each)) return each.shared->stages;
-  return 0;
-}
-
 // The tile program's choices: threads of a tile of rows and columns, and the elements of accesses.
 void program_lines(const tile::Program& program, std::vector<std::string>& lines) {
   const tile::Axis &across = program.axis(tile::row_axis), &along = program.axis(tile::column_axis);
@@ -143,7 +136,7 @@ void program_lines(const tile::Program& program, std::vector<std::string>& lines
   lines.push_back(entry("threads", program.threads->layout.to_string()));
   if (program.parts > 1) lines.push_back(entry("parts", std::to_string(program.parts)));
   lines.push_back(entry("columns", whole ? "\"kept\"" : "\"streamed\""));
-  if (whole) lines.push_back(entry("stages", std::to_string(stages_ahead(program))));
+  if (whole) lines.push_back(entry("stages", std::to_string(tile::stages_ahead(program))));
   lines.push_back("  // a tile: " + std::to_string(across.tile) + " rows " + across.name + ", " +
                   std::to_string(along.tile) + " columns " + along.name +
                   (whole ? ", whole rows" : ", one after the other"));

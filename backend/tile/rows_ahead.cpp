@@ -200,6 +200,12 @@ Layout own_layout(const Distribution& threads, const std::vector<AxisId>& axes) 
   return Layout(Tuple(shape), Tuple(stride));
 }
 
+int stages_ahead(const Program& program) {
+  for (const Tile& each : program.tiles)
+    if (is_ahead(each) && has_rows(each)) return each.shared->stages;
+  return 0;
+}
+
 AheadBytes ahead_bytes(const Program& program) {
   AheadBytes made;
   for (const Tile& tile : program.tiles) {

@@ -53,6 +53,9 @@ bool has_rows(const Tile& tile);
 // their own memory, at the same offsets.
 Layout own_layout(const Distribution& threads, const std::vector<AxisId>& axes);
 
+// Tiles of rows that are on their way while one is reduced; 0 where none is.
+int stages_ahead(const Program& program);
+
 // Bytes of shared memory of a block: of one stage of all tiles with rows, and of those without.
 struct AheadBytes {
   std::int64_t of_stage = 0, once = 0;
