@@ -15,4 +15,14 @@ bool is_mask(const sema::Kernel& kernel, sema::NodeId condition);
 // output and the condition compares whole numbers made of coordinates and sizes.
 std::optional<Mask> mask_of(const sema::Kernel& kernel, sema::NodeId contraction);
 
+// The mask of the weights of chained products: what it selects, and the value where it holds.
+struct WeightMask {
+  Mask mask;
+  sema::NodeId selection = -1, value = -1;
+};
+// Returns the mask under which a score is -inf where a condition fails, which gives it the weight
+// 0; without a maximum, under which the weight itself is 0 there. Column tiles that it leaves
+// nothing of are walked past. Nothing where sums of other terms would miss them.
+std::optional<WeightMask> mask_of_weights(const tile::Program& chained);
+
 }  // namespace lay::plan

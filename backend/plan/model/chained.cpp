@@ -1,7 +1,6 @@
 #include "backend/plan/model/chained.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "backend/plan/mask.h"
 #include "backend/plan/mask_range.h"
@@ -58,47 +57,6 @@ ChainedWork chained_work(const tile::Program& program, const Target& target) {
 
 namespace {
 
-// Returns true for the number of weights that count nothing: 0, or -inf before an exponential.
-bool is_no_weight(const sema::Kernel& kernel, sema::NodeId id, bool before_exponential) {
-  double sign = 1;
-  const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
-  for (; apply; apply = std::get_if<sema::Apply>(&kernel.node(id).what)) {
-    if (apply->function == ElementFunction::neg)
-      sign = -sign;
-    else if (apply->function != ElementFunction::cast)
-      return false;
-    id = apply->operands[0];
-  }
-  const auto* literal = std::get_if<sema::Literal>(&kernel.node(id).what);
-  if (!literal) return false;
-  const double value = std::visit([](auto x) { return static_cast<double>(x); }, literal->value);
-  return before_exponential ? sign * value == -std::numeric_limits<double>::infinity() : value == 0;
-}
-
-// The mask of a score that is -inf where a condition fails, or of a weight that is 0 there: what
-// the kernel walks past (ir/expand/products/expand_mask.cpp).
-std::optional<Mask> mask_of_weights(const tile::Program& program) {
-  const sema::Kernel& kernel = *program.kernel;
-  const auto parts = tile::chained_products_of(program);
-  const bool has_maximum = parts.maximum != nullptr;
-  if (!has_maximum && !parts.sums.empty()) return std::nullopt;
-  const auto node_of = [&](tile::TileId id) { return program.tile(id).value; };
-  sema::NodeId id = has_maximum
-                        ? std::get<sema::Reduce>(kernel.node(node_of(parts.maximum->out)).what).body
-                        : node_of(parts.result->a);
-  const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
-  while (apply && apply->function == ElementFunction::cast) {
-    id = apply->operands[0];
-    apply = std::get_if<sema::Apply>(&kernel.node(id).what);
-  }
-  if (!apply || apply->function != ElementFunction::select || !is_mask(kernel, apply->operands[0]))
-    return std::nullopt;
-  for (const bool when : {true, false})
-    if (is_no_weight(kernel, apply->operands[when ? 2 : 1], has_maximum))
-      return Mask{apply->operands[0], when};
-  return std::nullopt;
-}
-
 // A tile of rows and columns, in numbers.
 struct TileOfWeights {
   const tile::Program& program;
@@ -132,8 +90,8 @@ std::optional<LiveColumns> live_columns(const tile::Program& program, const Bind
   };
   const auto rows = count(tile::row_axis), columns = count(tile::column_axis);
   if (!rows || !columns) return std::nullopt;
-  const auto mask = mask_of_weights(program);
-  if (!mask) return LiveColumns{*rows * *columns, *columns, *columns};
+  const auto masked = mask_of_weights(program);
+  if (!masked) return LiveColumns{*rows * *columns, *columns, *columns};
   if (*rows * *columns > most_tiles) return std::nullopt;
   // Under j <= i tiles of 128 rows and columns have 1, 2, 3, ... live ones.
   LiveColumns made{0, 0, *columns};
@@ -142,7 +100,7 @@ std::optional<LiveColumns> live_columns(const tile::Program& program, const Bind
   for (; tile.row_tile < *rows; ++tile.row_tile) {
     std::int64_t live = 0;
     for (tile.column_tile = 0; tile.column_tile < *columns; ++tile.column_tile)
-      live += range.maybe(mask->condition, mask->when);
+      live += range.maybe(masked->mask.condition, masked->mask.when);
     made.all += live;
     made.most = std::max(made.most, live);
   }

@@ -115,49 +115,14 @@ struct TileTerms {
   std::optional<std::pair<Term, Term>> range(IndexId index) const { return of(index); }
 };
 
-bool is_zero_weight(const sema::Kernel& kernel, NodeId id, bool of_exponential) {
-  const auto* literal = std::get_if<sema::Literal>(&kernel.node(id).what);
-  const auto* apply = std::get_if<sema::Apply>(&kernel.node(id).what);
-  if (apply && (apply->function == ElementFunction::cast ||
-                (of_exponential && apply->function == ElementFunction::neg))) {
-    const bool negated = apply->function == ElementFunction::neg;
-    const auto* inner = std::get_if<sema::Literal>(&kernel.node(apply->operands[0]).what);
-    const auto* value = inner ? std::get_if<double>(&inner->value) : nullptr;
-    if (negated) return value && *value == std::numeric_limits<double>::infinity();
-    return is_zero_weight(kernel, apply->operands[0], of_exponential);
-  }
-  if (!literal) return false;
-  const double value = std::visit([](auto x) { return static_cast<double>(x); }, literal->value);
-  return of_exponential ? value == -std::numeric_limits<double>::infinity() : value == 0;
-}
-
 }  // namespace
 
-// A score that is -inf where a condition fails has the weight 0 there; without a maximum the weight
-// itself is 0.
 void ProductExpander::find_mask() {
-  const tile::Reduce* maximum = parts_.maximum;
-  NodeId id = maximum ? std::get<sema::Reduce>(kernel().node(node_of(maximum->out)).what).body
-                      : node_of(parts_.result->a);
-  const auto cast = [&]() -> const sema::Apply* {
-    const auto* apply = std::get_if<sema::Apply>(&kernel().node(id).what);
-    return apply && apply->function == ElementFunction::cast ? apply : nullptr;
-  };
-  while (const sema::Apply* inner = cast()) id = inner->operands[0];
-  const auto* select = std::get_if<sema::Apply>(&kernel().node(id).what);
-  if (!select || select->function != ElementFunction::select ||
-      !plan::is_mask(kernel(), select->operands[0]))
-    return;
-  // Other sums of terms that are no multiples of the weights would miss what is walked past.
-  if (!maximum && !sums_.empty()) return;
-  if (is_zero_weight(kernel(), select->operands[2], maximum != nullptr)) {
-    mask_ = {select->operands[0], true};
-    unmasked_ = select->operands[1];
-  } else if (is_zero_weight(kernel(), select->operands[1], maximum != nullptr)) {
-    mask_ = {select->operands[0], false};
-    unmasked_ = select->operands[2];
-  }
-  masked_ = id;
+  const auto found = plan::mask_of_weights(program_);
+  if (!found) return;
+  mask_ = found->mask;
+  masked_ = found->selection;
+  unmasked_ = found->value;
 }
 
 bool ProductExpander::leaves_triangle() {
