@@ -278,8 +278,7 @@ std::int64_t shared_bytes(const Program& program) {
   const ColumnThreads shared = column_threads(*program.threads);
   const int blocks = program.threads->blocks();
   constexpr int barrier_bytes = 8;
-  // What is joined of one tile of rows may still be read when the next one's is written.
-  const int slots = program.sms > 0 ? 2 : 1;
+  const int slots = exchange_slots(program);
   std::int64_t bytes = 0;
   for_each(program.body, [&](const Stmt& stmt) {
     const auto* reduce = std::get_if<Reduce>(&stmt.node);

@@ -200,6 +200,10 @@ Layout own_layout(const Distribution& threads, const std::vector<AxisId>& axes) 
   return Layout(Tuple(shape), Tuple(stride));
 }
 
+int exchange_slots(const Program& program) {
+  return program.sms > 0 ? 2 : 1;
+}
+
 int stages_ahead(const Program& program) {
   for (const Tile& each : program.tiles)
     if (is_ahead(each) && has_rows(each)) return each.shared->stages;

@@ -53,6 +53,10 @@ bool has_rows(const Tile& tile);
 // their own memory, at the same offsets.
 Layout own_layout(const Distribution& threads, const std::vector<AxisId>& axes);
 
+// Slots of what warps and blocks exchange of a tile of rows: what one of them has sent of the next
+// may be there before another has read all of this one.
+int exchange_slots(const Program& program);
+
 // Tiles of rows that are on their way while one is reduced; 0 where none is.
 int stages_ahead(const Program& program);
 

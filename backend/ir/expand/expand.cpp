@@ -138,7 +138,7 @@ void Expander::prepare_cluster() {
   b_.inside(b_.kernel.prologue, [&] {
     b_.when(b_.special(Builtin::thread) == 0, [&] {
       for (const auto& [id, reduction] : reductions_)
-        for (int slot = 0; slot < (program_.sms > 0 ? 2 : 1); ++slot)
+        for (int slot = 0; slot < tile::exchange_slots(program_); ++slot)
           b_.sync(reduction.arrived, number(slot), InitMbarrier{});
     });
     b_.emit(Fence{FenceKind::mbarrier_init});

@@ -104,17 +104,12 @@ void Expander::copy_ahead(const tile::Copy& copy, Term stage) {
   each(to, copy.vector, [&](const Values& at) {
     ElementLowering element(declared_);
     bind(element, at);
-    CopyGuard guard;
-    guard.zero_fill = true;
     std::optional<Term> there = inside(column_axis, at);
     if (tile::has_rows(to)) {
       const Term row = coordinate(row_axis, at) < b_.size(program_.axis(row_axis).extent);
       there = there ? row && *there : row;
     }
-    if (there)
-      guard.predicate = *there;
-    else
-      guard.zero_fill = false;
+    const CopyGuard guard = there ? CopyGuard{*there, true} : CopyGuard{};
     b_.copy(shared_place(copy.dst, at, stage), element.source(to.value),
             AsyncCopy{{copy.vector, static_cast<int>(along), copy.vector_mode}, guard, atom});
   });

@@ -20,11 +20,6 @@ namespace {
 
 constexpr int widest_access = 16;  // bytes
 
-bool is_async(const sema::CopyInstruction& copy) {
-  return copy.kind == "thread" && copy.from == sema::CopySpace::global &&
-         copy.to == sema::CopySpace::shared && !copy.is_box();
-}
-
 // The copy of one thread from global to shared memory of that many bits, of `chosen` or, if the
 // machine has one, of the library: cp.async of 16 bytes for a vector of eight bf16, none for a
 // single one.
@@ -34,7 +29,7 @@ std::optional<sema::CopyInstruction> async_copy(const std::vector<sema::CopyInst
   const auto library = sema::library_copies(global, shared, capability);
   for (const auto* known : {&chosen, &library})
     for (const sema::CopyInstruction& each : *known)
-      if (is_async(each) && each.bits() == bits) return each;
+      if (each.is_async() && each.bits() == bits) return each;
   return std::nullopt;
 }
 
@@ -42,7 +37,7 @@ std::optional<sema::CopyInstruction> async_copy(const std::vector<sema::CopyInst
 int widest_access_bits(const std::vector<sema::CopyInstruction>& chosen) {
   int widest = 0;
   for (const sema::CopyInstruction& each : chosen)
-    if (is_async(each) && each.bits() <= 8 * widest_access)
+    if (each.is_async() && each.bits() <= 8 * widest_access)
       widest = std::max(widest, static_cast<int>(each.bits()));
   return widest > 0 ? widest : 8 * widest_access;
 }

@@ -49,7 +49,7 @@ class TilePlanner {
       values_wanted_ /= 2;
     for (const sema::CopyInstruction& each :
          sema::library_copies(sema::CopySpace::global, sema::CopySpace::shared, target.capability))
-      if (each.kind == "thread" && !each.is_box()) async_copies_.push_back(each);
+      if (each.is_async()) async_copies_.push_back(each);
   }
 
   void run() {
@@ -435,8 +435,9 @@ class TilePlanner {
     };
     const int stages = candidate.stages.value_or(candidate.waits ? 1 : 0);
     for (const bool columns : {true, false}) {
-      const auto one = stages > 0 ? bound_with(1, columns) : std::nullopt;
-      if (one && stages <= stages_of(one->program)) return bound_with(stages, columns);
+      auto one = stages > 0 ? bound_with(1, columns) : std::nullopt;
+      if (!one || stages > stages_of(one->program)) continue;
+      return stages == 1 ? std::move(one) : bound_with(stages, columns);
     }
     return candidate.stages.value_or(0) > 0 ? std::nullopt : bound_with(0, false);
   }

@@ -284,8 +284,7 @@ class Specialiser {
       Barrier joined{"arrived_" + program_.tile(reduce->out).name, Barrier::Use::joined};
       joined.arrivals.push_back({consumer(), Agent::thread, 1});
       joined.bytes = true;
-      // Another block may send what it has of the next row before this one has all of a row.
-      if (program_.sms > 0) joined.slots = 2;
+      joined.slots = exchange_slots(program_);
       joined.tile = reduce->out;
       made_.barriers.push_back(std::move(joined));
     });

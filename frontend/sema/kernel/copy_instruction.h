@@ -48,6 +48,10 @@ struct CopyInstruction {
   int count() const;          // threads
   std::int64_t bits() const;  // that are copied
   bool is_box() const { return modes > 0; }
+  // One thread copies from global to shared memory, and waits for a group of copies later.
+  bool is_async() const {
+    return kind == "thread" && from == CopySpace::global && to == CopySpace::shared && !is_box();
+  }
   bool of_pixels() const;  // of a box in im2col mode
 };
 
