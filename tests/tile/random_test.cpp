@@ -192,17 +192,26 @@ Target few_sms() {
   return target;
 }
 
+// A plan that refuses to copy rows ahead is made again without the entry.
+plan::Plan plan_of(const sema::KernelCall& call) {
+  plan::Plan plan = plan::make_plan(call.kernel, few_sms());
+  const bool refuses = std::ranges::any_of(plan.problems, [](const plan::Problem& problem) {
+    return problem.message == "no rows can be copied ahead as this schedule says";
+  });
+  if (!refuses) return plan;
+  auto without = std::make_shared<sema::Kernel>(*call.kernel);
+  for (sema::Schedule& schedule : without->schedules)
+    std::erase_if(schedule.entries, [](const auto& entry) { return entry.key == "stages"; });
+  return plan::make_plan(without, few_sms());
+}
+
 void check_call(const sema::KernelCall& call, Ran& ran) {
   const auto expected = sema::run_reference(call);
   const std::int64_t terms = terms_of(call);
-  const auto plan = plan::make_plan(call.kernel, few_sms());
+  const auto plan = plan_of(call);
   const sema::KernelCall exact = sema::in_field(call);
   const auto expected_in_field = sema::run_reference(exact);
-  for (const plan::Problem& problem : plan.problems) {
-    // Not all rows can be copied ahead.
-    if (problem.code == "schedule-cover") return;
-    FAIL_CHECK(problem.message);
-  }
+  for (const plan::Problem& problem : plan.problems) FAIL_CHECK(problem.message);
   for (const plan::Variant& variant : plan.variants) {
     if (!holds(variant.when, call.sizes)) continue;
     INFO("variant " << variant.name);
@@ -236,7 +245,7 @@ void check_drawn(std::uint32_t seed, int count, bool scheduled) {
         for_each_call(script, [&](const sema::KernelCall& call) { check_call(call, ran); });
     CHECK(messages == "");
   }
-  CHECK(ran.launches >= count * 3 / 4);
+  CHECK(ran.launches >= count);
   CHECK(ran.programs >= count / 2);
   if (scheduled) CHECK(ran.ahead >= count / 8);
 }

@@ -9,6 +9,7 @@
 #include "backend/tile/roles/specialise.h"
 #include "backend/tile/verify.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/sema/library.h"
 #include "tests/plan/script_calls.h"
 #include "tests/tile/calls.h"
 #include "tests/tile/rounding.h"
@@ -66,7 +67,16 @@ void check_call(const sema::KernelCall& call, int sms, int stages, Ran& ran) {
   tile::Program again = tile::without_rows_ahead(program);
   CHECK(again.sms == 0);
   CHECK(std::ranges::none_of(again.tiles, tile::is_ahead));
-  if (stages == 0) CHECK(again == program);
+  if (stages > 0) {
+    const bool columns = std::ranges::any_of(program.tiles, [](const tile::Tile& each) {
+      return tile::is_ahead(each) && !tile::has_rows(each);
+    });
+    auto copies =
+        sema::library_copies(sema::CopySpace::global, sema::CopySpace::shared, target.capability);
+    std::erase_if(copies, [](const sema::CopyInstruction& each) { return !each.is_async(); });
+    REQUIRE(tile::copy_rows_ahead(again, {stages, sms, copies, columns}));
+  }
+  CHECK(again == program);
 }
 
 }  // namespace
