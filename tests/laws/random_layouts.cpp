@@ -30,6 +30,27 @@ Int random_integer(Random& random, int depth, const std::function<Int()>& leaf) 
   }
 }
 
+Predicate random_condition(Random& random, int depth, const std::function<Int()>& leaf) {
+  if (depth > 0 && random.once_in(3)) {
+    const Predicate a = random_condition(random, depth - 1, leaf),
+                    b = random_condition(random, depth - 1, leaf);
+    return random.once_in(2) ? both(a, b) : either(a, b);
+  }
+  const Int a = random_integer(random, 3, leaf), b = random_integer(random, 2, leaf);
+  switch (random.in(0, 4)) {
+    case 0:
+      return equal(a, b);
+    case 1:
+      return less(a, b);
+    case 2:
+      return less_equal(a, b);
+    case 3:
+      return negate(equal(a, b));
+    default:
+      return b.is(0) ? divides(a, 2) : random.once_in(2) ? divides(a, b) : negate(divides(a, b));
+  }
+}
+
 Tuple random_shape(Random& random, int depth, int64_t max_extent) {
   if (depth == 0 || random.once_in(3)) return random.in(1, max_extent);
   std::vector<Tuple> modes;

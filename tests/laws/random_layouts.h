@@ -26,6 +26,8 @@ struct Random {
 
 // Sums, products, roundings, minima and selections of what `leaf` gives.
 lay::Int random_integer(Random& random, int depth, const std::function<lay::Int()>& leaf);
+// Comparisons and divisibility of such integers, joined by `and` and `or`.
+lay::Predicate random_condition(Random& random, int depth, const std::function<lay::Int()>& leaf);
 
 // A shape of at most `depth` levels with extents 1..max_extent.
 lay::Tuple random_shape(Random& random, int depth, int64_t max_extent);

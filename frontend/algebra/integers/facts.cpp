@@ -47,8 +47,32 @@ std::string Guard::to_string() const {
   return either(negate(path), predicate).to_string();
 }
 
+std::vector<Predicate> Facts::stated() const {
+  std::vector<Predicate> facts;
+  for (const Predicate& fact : assumptions_) split_conjunction(fact, facts);
+  for (const Predicate& fact : path_) split_conjunction(fact, facts);
+  const Predicate path = this->path();
+  // Guards count as facts, for what is computed after them is used only where they hold. Those of
+  // an outer scope count inside an attempt, whose guards are handed on to it; a scope of its own
+  // does not see them.
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    for (const Guard& guard : scope->guards) {
+      if (guard.path == path || guard.path.is_always()) split_conjunction(guard.predicate, facts);
+    }
+    if (!scope->attempt) break;
+  }
+  return facts;
+}
+
 const Knowledge& Facts::knowledge() const {
-  if (!knowledge_) knowledge_ = std::make_shared<const Knowledge>(*this);
+  if (knowledge_) return *knowledge_;
+  std::vector<const PredicateNode*> facts;
+  for (const Predicate& fact : stated()) facts.push_back(&fact.node());
+  constexpr std::size_t most = 64;
+  if (recent_.known.size() >= most && !recent_.known.contains(facts)) recent_.known.clear();
+  auto& known = recent_.known[facts];
+  if (!known) known = std::make_shared<const Knowledge>(*this);
+  knowledge_ = known;
   return *knowledge_;
 }
 
@@ -59,6 +83,7 @@ Int Facts::dim(std::string_view name) {
 void Facts::declare(const Int& symbol, int64_t lower, std::optional<int64_t> upper) {
   bounds_[symbol.dim_id().value()] = {lower, upper};
   knowledge_.reset();
+  recent_.known.clear();
 }
 
 void Facts::assume(const Predicate& fact) {

@@ -116,6 +116,8 @@ class Facts {
   friend struct Knowledge;
 
   const Knowledge& knowledge() const;
+  // The facts in force, with the conditions of the path and the guards that count as facts.
+  std::vector<Predicate> stated() const;
   // False if what is known then contradicts itself.
   bool keep(const Predicate& fact);
 
@@ -128,6 +130,19 @@ class Facts {
   };
   std::vector<Scope> scopes_ = {{}};
   mutable std::shared_ptr<const Knowledge> knowledge_;  // of all of the above; made when asked for
+  // What was known under other conditions, by the facts then in force, which it holds: an `if` in a
+  // list of many rows asks under the same conditions again and again. A copy begins without.
+  struct Recent {
+    Recent() = default;
+    Recent(const Recent& /*other*/) {}
+    Recent& operator=(const Recent& /*other*/) {
+      known.clear();
+      return *this;
+    }
+    ~Recent() = default;
+    std::map<std::vector<const PredicateNode*>, std::shared_ptr<const Knowledge>> known;
+  };
+  mutable Recent recent_;
 };
 
 // A path condition while it lives:

@@ -28,14 +28,6 @@ Int min_or_max(AtomKind kind, const Int& a, const Int& b) {
   return intern_atom(Atom{kind, 0, {}, in_order ? a : b, in_order ? b : a, nullptr, 0, 1});
 }
 
-std::optional<int64_t> evaluate_atom(const Atom& atom, const Binding& binding) {
-  if (atom.kind == AtomKind::dim) {
-    const auto found = binding.find(atom.id);
-    return found == binding.end() ? std::nullopt : std::optional(found->second);
-  }
-  return evaluate(atom, [&](const Int& a) { return a.evaluate(binding); });
-}
-
 // One rewriting of one integer: what stands in it again and again is rewritten once.
 class Rewriter {
  public:
@@ -194,11 +186,6 @@ std::optional<int64_t> evaluate(AtomKind kind, int64_t a, int64_t b) {
   // INT64_MIN / -1 is 2^63.
   if (b == 0 || (a == INT64_MIN && b == -1)) return std::nullopt;
   return floor_of(a, b);
-}
-
-std::optional<int64_t> Int::evaluate(const Binding& binding) const {
-  if (is_literal()) return value_;
-  return lay::evaluate(*this, [&](const Atom& atom) { return evaluate_atom(atom, binding); });
 }
 
 Int rewrite(const Int& a, const Rewriting& rule) {

@@ -23,15 +23,6 @@ Int quotient_symbol(DimId d, const Int& modulus) {
   return it->second;
 }
 
-void split_conjunction(const Predicate& p, std::vector<Predicate>& parts) {
-  if (p.kind() == PredicateKind::both) {
-    split_conjunction(Predicate::of(p.node().left), parts);
-    split_conjunction(Predicate::of(p.node().right), parts);
-  } else if (!p.is_always()) {
-    parts.push_back(p);
-  }
-}
-
 bool mentions(const Int& a, DimId id) {
   std::map<DimId, std::string> dims;
   a.collect_dims(dims);
@@ -124,20 +115,17 @@ Int without_slack(const Int& a) {
 
 }  // namespace
 
-Knowledge::Knowledge(const Facts& facts) {
-  for (const auto& [id, range] : facts.bounds_) bounds[id] = {range.first, range.second};
-  for (const Predicate& fact : facts.assumptions_) split_conjunction(fact, stated);
-  for (const Predicate& fact : facts.path_) split_conjunction(fact, stated);
-  const Predicate path = facts.path();
-  // Guards count as facts, for what is computed after them is used only where they hold. Those of
-  // an outer scope count inside an attempt, whose guards are handed on to it; a scope of its own
-  // does not see them.
-  for (auto scope = facts.scopes_.rbegin(); scope != facts.scopes_.rend(); ++scope) {
-    for (const Guard& guard : scope->guards) {
-      if (guard.path == path || guard.path.is_always()) split_conjunction(guard.predicate, stated);
-    }
-    if (!scope->attempt) break;
+void split_conjunction(const Predicate& p, std::vector<Predicate>& parts) {
+  if (p.kind() == PredicateKind::both) {
+    split_conjunction(Predicate::of(p.node().left), parts);
+    split_conjunction(Predicate::of(p.node().right), parts);
+  } else if (!p.is_always()) {
+    parts.push_back(p);
   }
+}
+
+Knowledge::Knowledge(const Facts& facts) : stated(facts.stated()) {
+  for (const auto& [id, range] : facts.bounds_) bounds[id] = {range.first, range.second};
   pending_ = stated;
   learn_pending();
 }

@@ -83,6 +83,9 @@ struct Knowledge::Memory {
   std::unordered_map<const Atom*, std::optional<Int>> simplified;
 };
 
+// Adds the conditions that `p` is a conjunction of.
+void split_conjunction(const Predicate& p, std::vector<Predicate>& parts);
+
 // Proves without a search: identity, divisibility, sign. `steps` is the budget, used up as it goes.
 bool prove(const Knowledge& known, const Predicate& predicate, int& steps);
 bool prove_nonnegative(const Knowledge& known, const Int& a, int& steps);

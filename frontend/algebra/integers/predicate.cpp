@@ -87,10 +87,6 @@ std::string Predicate::to_string() const {
   return {};
 }
 
-std::optional<bool> Predicate::evaluate(const Binding& binding) const {
-  return lay::evaluate(*this, [&](const Int& a) { return a.evaluate(binding); });
-}
-
 std::optional<bool> evaluate(const Predicate& p, const IntValues& value) {
   const PredicateNode& n = p.node();
   if (p.is_always() || p.is_never()) return p.is_always();
