@@ -6,23 +6,35 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "frontend/algebra/integers/valuation.h"
+
 namespace lay::plan {
 
-bool fits(const Variant& variant, const Binding& sizes) {
+namespace {
+
+bool fits(const Variant& variant, Valuation& at) {
   // A condition whose value is not known does not hold: overflow, or a dim without a size.
   return std::all_of(variant.when.begin(), variant.when.end(),
-                     [&](const Predicate& condition) { return condition.evaluate(sizes) == true; });
+                     [&](const Predicate& condition) { return at.of(condition) == true; });
+}
+
+}  // namespace
+
+bool fits(const Variant& variant, const Binding& sizes) {
+  Valuation at(sizes);
+  return fits(variant, at);
 }
 
 std::vector<Fitting> fitting(const Plan& plan, const Binding& sizes) {
+  Valuation at(sizes);
   const auto cost_of = [&](const Variant& variant) -> std::int64_t {
     constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-    return variant.cost ? variant.cost->value.evaluate(sizes).value_or(greatest) : 0;
+    return variant.cost ? at.of(variant.cost->value).value_or(greatest) : 0;
   };
   std::vector<Fitting> found;
   std::size_t portfolio = 0;
   for (const Variant& variant : plan.variants) {
-    if (fits(variant, sizes)) found.push_back({portfolio, cost_of(variant), &variant});
+    if (fits(variant, at)) found.push_back({portfolio, cost_of(variant), &variant});
     // A portfolio that takes nothing here is counted too; the order of numbers is all that matters.
     // Neighbours are those of the plan, not of those that fit: what does not fit parts them too.
     const Variant* next = &variant + 1;

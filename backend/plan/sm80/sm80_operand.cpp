@@ -5,6 +5,7 @@
 
 #include "frontend/algebra/layouts/axes.h"
 #include "frontend/algebra/layouts/operations.h"
+#include "frontend/algebra/support/memo.h"
 
 namespace lay::plan {
 
@@ -96,19 +97,47 @@ Wavefront worst_write(const Sm80Operand& operand, const Sm80Gemm& gemm, int elem
   return counter.worst();
 }
 
-Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
-  const auto axis = static_cast<std::size_t>(operand.outer == gemm.m ? 0 : 1);
+namespace {
+
+// Where the steps of an atom along k begin. In an order of its own step s begins where its lanes'
+// neighbours do: 4:8 in a block of 128.
+std::vector<int> beginnings_of_steps(const Sm80Gemm& gemm) {
   std::vector<int> steps = steps_side_by_side(gemm.tile[2], gemm.mma.shape[2]);
-  // In an order of its own step s begins where its lanes' neighbours do: 4:8 in a block of 128.
   if (const auto order = gemm.order_of_k()) {
     const auto begins = values(steps_of(*order, static_cast<int>(steps.size())));
     steps.assign(begins.begin(), begins.end());
   }
-  return worst_read(operand.fragment, operand.shared, operand_tile(operand, gemm),
-                    gemm.mma.shape[axis], steps, element_bits);
+  return steps;
 }
 
-void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+}  // namespace
+
+Wavefront worst_read(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+  const auto axis = static_cast<std::size_t>(operand.outer == gemm.m ? 0 : 1);
+  return worst_read(operand.fragment, operand.shared, operand_tile(operand, gemm),
+                    gemm.mma.shape[axis], beginnings_of_steps(gemm), element_bits);
+}
+
+namespace {
+
+// All that the wavefronts of an operand depend on but for its layout in shared memory.
+std::string accesses_text(const Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+  const auto axis = static_cast<std::size_t>(operand.outer == gemm.m ? 0 : 1);
+  const Fragment& read = operand.fragment;
+  std::string text = operand.along_k ? "k" : "outer";
+  const auto order = gemm.order_of_k();
+  for (const int number :
+       {gemm.tile[axis], gemm.tile[2], gemm.mma.shape[axis], gemm.threads(), operand.vector,
+        element_bits, read.copy ? read.row : -read.together, order ? order->block() : 0})
+    text += " " + std::to_string(number);
+  for (const int first : beginnings_of_steps(gemm)) text += "," + std::to_string(first);
+  for (const Layout& layout : {operand.threads, read.copy ? read.rows : read.held, read.warps})
+    text += " " + layout.to_string();
+  return text;
+}
+
+// `operand` has all but its layout in shared memory.
+AnyLayout searched_swizzle(Sm80Operand operand, const Sm80Gemm& gemm, int element_bits) {
   const auto tile = operand_tile(operand, gemm);
   const auto order = gemm.order_of_k();
   // (8,1024) in blocks of 128 is (8,(128,8)):(128,(1,1024)): a warp's lanes read one block of all
@@ -145,11 +174,20 @@ void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits
         // be moved to another.
         if (all % (1 << (b + m + s)) != 0) break;
         // The first without a conflict wins, which has the fewest bits.
-        if (consider(swizzled(plain, b, m, s))) return;
+        if (consider(swizzled(plain, b, m, s))) return operand.shared;
       }
     }
   }
-  operand.shared = best->second;
+  return best->second;
+}
+
+}  // namespace
+
+void choose_swizzle(Sm80Operand& operand, const Sm80Gemm& gemm, int element_bits) {
+  // A plan's variants have few kinds of operands.
+  static Memo<std::string, AnyLayout> known;
+  operand.shared = known(accesses_text(operand, gemm, element_bits),
+                         [&] { return searched_swizzle(operand, gemm, element_bits); });
 }
 
 }  // namespace lay::plan
