@@ -156,13 +156,11 @@ void check_whole(const sema::test::Script& script, const std::string& text,
   if (after.problems.empty()) check_launches(*before.plan, *after.plan);
 }
 
-// Schedules of a kernel that are planned alone; of more, as many are drawn.
-constexpr std::size_t most_alone = 3;
-
-// A schedule alone, in place of those of the script: the plan has it, entry for entry. What it is
-// taken for may be said in fewer words, since a schedule's `when` is known where it is planned.
-void check_each(const std::string& text, const std::string& kernel, const Planned& before,
-                const Target& target) {
+// One of the schedules, drawn, alone in place of those of the script: the plan has it, entry for
+// entry. What it is taken for may be said in fewer words, since a schedule's `when` is known where
+// it is planned.
+void check_alone(const std::string& text, const std::string& kernel, const Planned& before,
+                 const Target& target) {
   const std::string bare = each_schedule(text, [](const std::string&) {});
   std::string uses;
   std::istringstream lines(before.text);
@@ -174,69 +172,86 @@ void check_each(const std::string& text, const std::string& kernel, const Planne
     if (!schedule.starts_with("schedule " + kernel + " ")) return;  // of a repack
     if (seen.insert(entries_of(schedule, kernel).at(0)).second) schedules.push_back(schedule);
   });
-  std::mt19937 random(11);
-  std::shuffle(schedules.begin(), schedules.end(), random);
-  schedules.resize(std::min(schedules.size(), most_alone));
-  for (const std::string& schedule : schedules) {
-    INFO(schedule);
-    const sema::test::Script pasted(bare + uses + schedule, sema::Mode::check);
-    const Planned after = planned(pasted, kernel, target);
-    CHECK(after.problems == "");
-    const auto now = entries_of(after.text, kernel);
-    CHECK(std::find(now.begin(), now.end(), entries_of(schedule, kernel).at(0)) != now.end());
-  }
-}
-
-// `known` has the plans that were checked before: scripts share kernels.
-void check_pastes(const fs::path& path, const Target& target, std::set<std::string>& known) {
-  const std::string text = whole_text(path);
-  const sema::test::Script script(text, sema::Mode::check);
-  for (const auto& kernel : script.evaluator.kernels()) {
-    INFO(path.string() << ", kernel " << kernel->name << ", " << target.name);
-    const Planned before = planned(script, kernel->name, target);
-    if (before.text.empty() || !known.insert(before.text).second) continue;
-    check_whole(script, text, kernel->name, before, target);
-    check_each(text, kernel->name, before, target);
-  }
+  if (schedules.empty()) return;
+  // Of another plan another one.
+  const std::size_t drawn = std::hash<std::string>{}(before.text) % schedules.size();
+  const std::string& schedule = schedules[drawn];
+  INFO(schedule);
+  const sema::test::Script pasted(bare + uses + schedule, sema::Mode::check);
+  const Planned after = planned(pasted, kernel, target);
+  CHECK(after.problems == "");
+  const auto now = entries_of(after.text, kernel);
+  CHECK(std::find(now.begin(), now.end(), entries_of(schedule, kernel).at(0)) != now.end());
 }
 
 // The scripts of a folder, but for those `apart`, a folder inside that has a test of its own,
-// planned for a GPU with TMA and one without.
-void check_folder(const char* folder, int least, const fs::path& apart = {}) {
+// planned for a GPU.
+void check_folder(const char* folder, int least, const char* gpu, const fs::path& apart = {}) {
+  const Target target = *find_target(gpu);
   int seen = 0;
-  std::set<std::string> known;
+  std::set<std::string> known;  // plans that were checked before: scripts share kernels
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(LAY_SOURCE_DIR) / folder)) {
-    if (entry.path().extension() != ".lay") continue;
-    if (!apart.empty() && entry.path().parent_path().filename() == apart) continue;
+    const fs::path& path = entry.path();
+    if (path.extension() != ".lay" || (!apart.empty() && path.parent_path().filename() == apart))
+      continue;
     ++seen;
-    for (const char* gpu : {"h200", "a100"}) check_pastes(entry.path(), *find_target(gpu), known);
+    const std::string text = whole_text(path);
+    const sema::test::Script script(text, sema::Mode::check);
+    for (const auto& kernel : script.evaluator.kernels()) {
+      INFO(path.string() << ", kernel " << kernel->name << ", " << target.name);
+      const Planned before = planned(script, kernel->name, target);
+      if (before.text.empty() || !known.insert(before.text).second) continue;
+      check_whole(script, text, kernel->name, before, target);
+      check_alone(text, kernel->name, before, target);
+    }
   }
   CHECK(seen >= least);
 }
 
 }  // namespace
 
-// A folder a test, so that they run side by side.
-TEST_CASE("printed plans paste back behind their scripts: examples") {
-  check_folder("examples", 12);
+// A folder a test, for a GPU with TMA and one without, so that they run side by side.
+TEST_CASE("printed plans paste back behind their scripts: examples on h200") {
+  check_folder("examples", 12, "h200");
 }
-TEST_CASE("printed plans paste back behind their scripts: tests/agreement") {
-  check_folder("tests/agreement", 13, "products");
+TEST_CASE("printed plans paste back behind their scripts: examples on a100") {
+  check_folder("examples", 12, "a100");
 }
-TEST_CASE("printed plans paste back behind their scripts: tests/agreement/products") {
-  check_folder("tests/agreement/products", 8);
+TEST_CASE("printed plans paste back behind their scripts: tests/agreement on h200") {
+  check_folder("tests/agreement", 13, "h200", "products");
 }
-TEST_CASE("printed plans paste back behind their scripts: tests/bench") {
-  check_folder("tests/bench", 6);
+TEST_CASE("printed plans paste back behind their scripts: tests/agreement on a100") {
+  check_folder("tests/agreement", 13, "a100", "products");
 }
-TEST_CASE("printed plans paste back behind their scripts: tests/emitted") {
-  check_folder("tests/emitted", 2);
+TEST_CASE("printed plans paste back behind their scripts: tests/agreement/products on h200") {
+  check_folder("tests/agreement/products", 8, "h200");
 }
-TEST_CASE("printed plans paste back behind their scripts: tests/language") {
-  check_folder("tests/language", 16);
+TEST_CASE("printed plans paste back behind their scripts: tests/agreement/products on a100") {
+  check_folder("tests/agreement/products", 8, "a100");
 }
-TEST_CASE("printed plans paste back behind their scripts: tests/measure") {
-  check_folder("tests/measure", 3);
+TEST_CASE("printed plans paste back behind their scripts: tests/bench on h200") {
+  check_folder("tests/bench", 6, "h200");
+}
+TEST_CASE("printed plans paste back behind their scripts: tests/bench on a100") {
+  check_folder("tests/bench", 6, "a100");
+}
+TEST_CASE("printed plans paste back behind their scripts: tests/emitted on h200") {
+  check_folder("tests/emitted", 2, "h200");
+}
+TEST_CASE("printed plans paste back behind their scripts: tests/emitted on a100") {
+  check_folder("tests/emitted", 2, "a100");
+}
+TEST_CASE("printed plans paste back behind their scripts: tests/language on h200") {
+  check_folder("tests/language", 16, "h200");
+}
+TEST_CASE("printed plans paste back behind their scripts: tests/language on a100") {
+  check_folder("tests/language", 16, "a100");
+}
+TEST_CASE("printed plans paste back behind their scripts: tests/measure on h200") {
+  check_folder("tests/measure", 3, "h200");
+}
+TEST_CASE("printed plans paste back behind their scripts: tests/measure on a100") {
+  check_folder("tests/measure", 3, "a100");
 }
 
 TEST_CASE("`smem` names a factor of the product or, where a tensor is both, A or B") {
