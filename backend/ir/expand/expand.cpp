@@ -141,7 +141,7 @@ void Expander::prepare_cluster() {
         for (int slot = 0; slot < tile::exchange_slots(program_); ++slot)
           b_.sync(reduction.arrived, number(slot), InitMbarrier{});
     });
-    b_.emit(Fence{FenceKind::mbarrier_init});
+    sync_.fence(tile::Fence::Use::initialised);
     b_.sync(all, {}, ArriveCluster{});
   });
 }

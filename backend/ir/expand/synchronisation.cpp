@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "backend/ir/lower/lower_ring.h"
-
 namespace lay::ir {
 
 Synchronisation::Synchronisation(Declared& declared, const tile::Program& program)
@@ -93,6 +91,10 @@ void Synchronisation::initialise() {
 
 // Barriers of one pipeline have as many slots, and share a loop.
 void Synchronisation::initialise(const std::function<bool(const tile::Barrier&)>& which) {
+  struct Initialised {
+    int slots = 1;
+    std::vector<BarrierId> barriers;
+  };
   std::vector<Initialised> groups;
   const tile::Barrier* before = nullptr;
   for (size_t i = 0; i < barriers_.size(); ++i) {
@@ -103,7 +105,30 @@ void Synchronisation::initialise(const std::function<bool(const tile::Barrier&)>
     groups.back().barriers.push_back(barriers_[i]);
     before = &each;
   }
-  ir::initialise(b_, groups);
+  // One lane initialises; the caller's barrier makes it visible to the threads of the block.
+  b_.when(b_.special(Builtin::warp) == 0, [&] {
+    b_.elect([&] {
+      for (const Initialised& each : groups)
+        b_.loop("s", b_.constant(std::int64_t{0}), b_.constant(std::int64_t{each.slots}),
+                {.unrolled = true}, [&](Term slot) {
+                  for (const BarrierId barrier : each.barriers)
+                    b_.sync(barrier, slot, InitMbarrier{});
+                });
+      fence(tile::Fence::Use::initialised);
+    });
+  });
+}
+
+void Synchronisation::fence(tile::Fence::Use use) {
+  if (!said_.has_fence(use)) return;
+  switch (use) {
+    case tile::Fence::Use::initialised:
+      return b_.emit(Fence{FenceKind::mbarrier_init});
+    case tile::Fence::Use::stored:
+      return b_.emit(Fence{FenceKind::proxy_async});
+    case tile::Fence::Use::registers:
+      return b_.emit(Fence{FenceKind::wgmma});
+  }
 }
 
 int Synchronisation::threads() const {

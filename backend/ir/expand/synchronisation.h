@@ -1,6 +1,7 @@
-// The barriers, rings and roles that tile::specialise says, as declarations of the kernel IR: in
-// one place for all expanders, which ask for them by what they are for. How many slots a barrier
-// has, how many arrivals it expects and where a ring begins stands in the data alone.
+// The barriers, rings, roles and fences that tile::specialise says, as declarations of the kernel
+// IR: in one place for all expanders, which ask for them by what they are for. How many slots a
+// barrier has, how many arrivals it expects and where a ring begins stands in the data alone, and
+// so does whether there is a fence.
 #pragma once
 
 #include <functional>
@@ -46,6 +47,10 @@ class Synchronisation {
   // pipeline, or all.
   void initialise(tile::PipelineId pipeline);
   void initialise();
+
+  // Orders what threads have written before what is read next by another way, where the data says
+  // that any statement does.
+  void fence(tile::Fence::Use use);
 
   // Threads of the block: those of all roles.
   int threads() const;

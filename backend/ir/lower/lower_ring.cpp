@@ -5,25 +5,6 @@
 
 namespace lay::ir {
 
-void initialise(Builder& b, const std::vector<Initialised>& all) {
-  // One lane initialises; the fence makes the barriers visible to the async proxy and to the blocks
-  // of the cluster (PTX ISA, fence.mbarrier_init), and the caller's barrier to the threads of the
-  // block.
-  b.when(b.special(Builtin::warp) == 0, [&] {
-    b.elect([&] {
-      for (const Initialised& each : all) {
-        b.loop("s", b.constant(std::int64_t{0}), b.constant(std::int64_t{each.slots}),
-               {.unrolled = true}, [&](Term slot) {
-                 for (const BarrierId barrier : each.barriers) {
-                   b.sync(barrier, slot, InitMbarrier{});
-                 }
-               });
-      }
-      b.emit(Fence{FenceKind::mbarrier_init});
-    });
-  });
-}
-
 void wait_at(Builder& b, BarrierId barrier, RingId ring) {
   // A wait names a parity, not a count: the phase of the ring's place alternates each time that the
   // ring comes around, in step with the phases of the mbarrier in that slot.

@@ -10,14 +10,6 @@
 
 namespace lay::ir {
 
-// `slots` slots of each barrier, by one lane of the block's first warp, known to all that TMA
-// tells.
-struct Initialised {
-  int slots = 1;
-  std::vector<BarrierId> barriers;
-};
-void initialise(Builder& b, const std::vector<Initialised>& all);
-
 // Until the phase of the barrier's slot at the ring's place is over.
 void wait_at(Builder& b, BarrierId barrier, RingId ring);
 // Arrives, and expects `bytes` more.

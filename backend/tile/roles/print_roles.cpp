@@ -183,6 +183,24 @@ std::string ring_text(const Specialised& specialised, const Ring& ring) {
          counted(ring.stages, "stage") + " from phase " + std::to_string(ring.initial_phase) + "\n";
 }
 
+std::string fence_text(const Program& program, const Specialised& specialised, const Fence& fence) {
+  if (fence.use == Fence::Use::initialised)
+    return "  fence: mbarriers are initialised before the cluster and TMA see them\n"
+           "    fence.mbarrier_init\n";
+  TileId tile = -1;
+  int number = 0;
+  for_each(program.body, [&](const Stmt& stmt) {
+    if (number++ != fence.statement) return;
+    if (const auto* mma = std::get_if<Mma>(&stmt.node)) tile = mma->out;
+    if (const auto* copy = std::get_if<Copy>(&stmt.node)) tile = copy->src;
+  });
+  const std::string name = program.tile(tile).name;
+  const std::string text = "  fence of " + specialised.role(fence.role).name + ": ";
+  if (fence.use == Fence::Use::stored)
+    return text + "a part of " + name + " is stored before TMA reads it\n    fence.proxy.async\n";
+  return text + "registers are written before wgmma adds to " + name + "\n    wgmma.fence\n";
+}
+
 }  // namespace
 
 std::string print_pipelines(const Program& program, const std::vector<Pipeline>& pipelines) {
@@ -198,6 +216,7 @@ std::string print_roles(const Program& program, const Specialised& specialised) 
   for (const Role& each : specialised.roles) text += role_text(program, each);
   for (const Barrier& each : specialised.barriers) text += barrier_text(program, specialised, each);
   for (const Ring& each : specialised.rings) text += ring_text(specialised, each);
+  for (const Fence& each : specialised.fences) text += fence_text(program, specialised, each);
   return text;
 }
 

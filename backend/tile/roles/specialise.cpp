@@ -85,6 +85,7 @@ class Specialiser {
     tail();
     reductions();
     all_meet();
+    fences();
     return std::move(made_);
   }
 
@@ -299,9 +300,41 @@ class Specialiser {
     const int blocks = blocks_of_cluster();
     const bool are_all = made_.roles.size() == 1 || blocks == 1 || !has_warpgroup_atom(program_);
     if (are_all && needs_block_barrier()) meet("all", Barrier::Scope::block);
-    const bool are_sent =
-        std::ranges::any_of(made_.barriers, [](const Barrier& each) { return each.is_mbarrier(); });
-    if (blocks > 1 && are_sent) meet("blocks", Barrier::Scope::cluster);
+    if (blocks > 1 && has_mbarriers()) meet("blocks", Barrier::Scope::cluster);
+  }
+
+  bool has_mbarriers() const {
+    return std::ranges::any_of(made_.barriers,
+                               [](const Barrier& each) { return each.is_mbarrier(); });
+  }
+
+  void fences() {
+    if (has_mbarriers()) made_.fences.push_back({});
+    int number = 0;
+    for_each(program_.body, [&](const Stmt& stmt) {
+      const int here = number++;
+      const auto add = [&](Fence::Use use) { made_.fences.push_back({use, role_of(here), here}); };
+      const auto* mma = std::get_if<Mma>(&stmt.node);
+      if (mma && mma->atom && mma->atom->kind == "warpgroup") add(Fence::Use::registers);
+      const auto* copy = std::get_if<Copy>(&stmt.node);
+      if (copy && is_stored_in_bulk(copy->src)) add(Fence::Use::stored);
+    });
+  }
+
+  bool is_stored_in_bulk(TileId id) const {
+    return std::ranges::any_of(made_.pipelines, [&](const Pipeline& each) {
+      return std::ranges::any_of(each.tiles, [&](const StagedTile& staged) {
+        return staged.tile == id && staged.completion == Completion::bulk;
+      });
+    });
+  }
+
+  // The role of a statement that is no loop.
+  RoleId role_of(int statement) const {
+    const auto found = std::ranges::find_if(made_.roles, [&](const Role& each) {
+      return std::ranges::binary_search(each.statements, statement);
+    });
+    return static_cast<RoleId>(found - made_.roles.begin());
   }
 
   int blocks_of_cluster() const {
@@ -357,6 +390,10 @@ const Ring* Specialised::ring(Ring::Use use, PipelineId pipeline) const {
   const auto found = std::ranges::find_if(
       rings, [&](const Ring& each) { return each.use == use && each.pipeline == pipeline; });
   return found == rings.end() ? nullptr : &*found;
+}
+
+bool Specialised::has_fence(Fence::Use use) const {
+  return std::ranges::find(fences, use, &Fence::use) != fences.end();
 }
 
 Specialised specialise(const Program& program, std::vector<Pipeline> pipelines) {

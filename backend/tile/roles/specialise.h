@@ -1,5 +1,5 @@
 // The fourth pass: which threads of a block run which statements of the program, and the barriers
-// between them.
+// and fences between them.
 //
 //   role producer of threads 0 to 127       copies to the stages of the pipeline k
 //   role consumer of threads 128 to 383     multiplies, and stores
@@ -7,6 +7,7 @@
 //   barrier drained, a slot a stage         2 consumers of each of 2 blocks arrive
 //   ring load of the producer               begins at phase 1: all stages are free
 //   ring use of the consumers               begins at phase 0: no stage is full
+//   fence of the consumers                  their registers are written before wgmma reads them
 //
 // Laws:
 //
@@ -17,6 +18,11 @@
 //     at phase 1, the phase before the first, which counts as complete (PTX ISA,
 //     mbarrier.test_wait).
 //   - All roles have no more registers together than the SM has for a block.
+//   - What reads by another way than threads write has a fence before it: TMA and wgmma what
+//   threads
+//     have stored (PTX ISA, memory consistency model, proxies), wgmma the registers that it
+//     multiplies and adds to (PTX ISA, wgmma.fence), and other blocks and TMA the mbarriers that a
+//     thread has initialised (PTX ISA, fence.mbarrier_init).
 #pragma once
 
 #include <optional>
@@ -98,6 +104,21 @@ struct Ring {
   friend bool operator==(const Ring&, const Ring&) = default;
 };
 
+// Orders what threads of a role have written before what a statement reads by another way.
+struct Fence {
+  // initialised: mbarriers, before anybody but the thread arrives at them or waits; stored: shared
+  // memory that TMA reads; registers: of wgmma.
+  enum class Use { initialised, stored, registers };
+
+  Use use = Use::initialised;
+  // The role that runs the statement, as they are counted in the order of the program; of
+  // mbarriers, before the roles part, none.
+  RoleId role = -1;
+  int statement = -1;
+
+  friend bool operator==(const Fence&, const Fence&) = default;
+};
+
 // The result of the third and the fourth pass for a bound program. Barriers are initialised in this
 // order.
 struct Specialised {
@@ -105,6 +126,7 @@ struct Specialised {
   std::vector<Role> roles;
   std::vector<Barrier> barriers;
   std::vector<Ring> rings;
+  std::vector<Fence> fences;
 
   const Pipeline& pipeline(PipelineId id) const { return pipelines[static_cast<std::size_t>(id)]; }
   const Role& role(RoleId id) const { return roles[static_cast<std::size_t>(id)]; }
@@ -115,6 +137,7 @@ struct Specialised {
   // Null where there is none.
   const Barrier* barrier(Barrier::Use use, PipelineId pipeline = -1) const;
   const Ring* ring(Ring::Use use, PipelineId pipeline = -1) const;
+  bool has_fence(Fence::Use use) const;
 
   friend bool operator==(const Specialised&, const Specialised&) = default;
 };

@@ -34,6 +34,7 @@ class RolesVerifier {
     registers();
     for (const Barrier& each : said_.barriers) barrier(each);
     for (const Ring& each : said_.rings) ring(each);
+    fences();
     return std::move(problems_);
   }
 
@@ -332,6 +333,49 @@ class RolesVerifier {
     if (ring.initial_phase != (waits_for_empty ? 1 : 0))
       problem("ring", name + " begins at phase " + std::to_string(ring.initial_phase) +
                           (waits_for_empty ? ", and its stages are free" : ", and none is full"));
+  }
+
+  // ---- fences
+
+  // What a statement reads by another way than threads write: registers by an atom of warpgroups,
+  // shared memory by TMA.
+  std::optional<Fence::Use> reads_behind(const Stmt& stmt) const {
+    const auto* mma = std::get_if<Mma>(&stmt.node);
+    if (mma && mma->atom && mma->atom->kind == "warpgroup") return Fence::Use::registers;
+    const auto* copy = std::get_if<Copy>(&stmt.node);
+    if (!copy || program_.tile(copy->dst).space != Space::global) return {};
+    const auto& shared = program_.tile(copy->src).shared;
+    return shared && shared->by_tma() ? std::optional(Fence::Use::stored) : std::nullopt;
+  }
+
+  void fences() {
+    std::size_t expected = 0;
+    // Those of the use before the statement, by a role that runs it.
+    const auto count = [&](Fence::Use use, int statement) {
+      ++expected;
+      return std::ranges::count_if(said_.fences, [&](const Fence& each) {
+        if (each.use != use || each.statement != statement) return false;
+        if (statement < 0) return each.role < 0;
+        if (each.role < 0 || each.role >= static_cast<RoleId>(said_.roles.size())) return false;
+        const auto& runs = said_.role(each.role).statements;
+        return std::ranges::find(runs, statement) != runs.end();
+      });
+    };
+    const bool has_mbarriers =
+        std::ranges::any_of(said_.barriers, [](const Barrier& each) { return each.is_mbarrier(); });
+    if (has_mbarriers && count(Fence::Use::initialised, -1) != 1)
+      problem("fence", "mbarriers are seen without a fence behind their initialisation");
+    int number = 0;
+    for_each(program_.body, [&](const Stmt& stmt) {
+      const int here = number++;
+      const auto use = reads_behind(stmt);
+      if (use && count(*use, here) != 1)
+        problem("fence", "a statement reads what threads have written, without a fence before it",
+                print_first_line(program_, stmt));
+    });
+    if (said_.fences.size() != expected)
+      problem("fence", "there are " + std::to_string(said_.fences.size()) + " fences, expected " +
+                           std::to_string(expected));
   }
 
   const Program& program_;

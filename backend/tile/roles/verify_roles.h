@@ -10,7 +10,8 @@
 // arrive: these are counted again, one by one over the threads of a role and the blocks of the
 // cluster. Bytes of a slot are announced by one thread, and the arrival is that; nothing in the
 // program says another number. Every block that a stage's copies reach gives the stage back. A ring
-// goes round all stages and begins at phase 1 where its role waits for an empty stage.
+// goes round all stages and begins at phase 1 where its role waits for an empty stage. Each
+// statement that reads by another way than threads write has one fence, and nothing else has any.
 //
 // Without roles, or with one of no groups, arrivals are not counted.
 //
@@ -25,7 +26,7 @@
 
 namespace lay::tile {
 
-// In the order of pipelines, roles, barriers and rings.
+// In the order of pipelines, roles, barriers, rings and fences.
 std::vector<Problem> verify(const Program& program, const Specialised& specialised);
 
 // After a pass: std::logic_error that names it, if anything is wrong.

@@ -302,6 +302,14 @@ TEST_CASE("each rule of pipelines and roles is broken once") {
        [](Specialised& s) { ring_of(s, "use").initial_phase = 1; }},
       {"ring", "has 2 stages, and its pipeline 4", "cooperative",
        [](Specialised& s) { ring_of(s, "freed").stages = 2; }},
+      {"fence", "without a fence behind their initialisation", "cooperative",
+       [](Specialised& s) { s.fences.erase(s.fences.begin()); }},
+      {"fence", "without a fence before it", "cooperative",
+       [](Specialised& s) { s.fences.pop_back(); }},
+      {"fence", "without a fence before it", "attention",
+       [](Specialised& s) { s.fences.back().role = 0; }},
+      {"fence", "there are 4 fences, expected 3", "cooperative",
+       [](Specialised& s) { s.fences.push_back(s.fences.back()); }},
   };
   for (const auto& row : rows) {
     const Program program = hopper_program(row.kernel);

@@ -159,7 +159,7 @@ void ProductExpander::multiply_scores() {
   const sema::Atom& atom = *parts_.scores->atom;
   declared_.from(where(parts_.scores->out));
   wait_at(b_, k_.sync.filled, k_.sync.read);
-  b_.emit(Fence{FenceKind::wgmma});
+  sync_.fence(tile::Fence::Use::registers);
   b_.loop("step", number(0), number(axis(tile::summed_axis).tile / atom.shape[2]),
           {.unrolled = true}, [&](Term step) {
             const Term at = step * atom.shape[2];
@@ -175,7 +175,7 @@ void ProductExpander::multiply_result() {
   const sema::Atom& atom = *parts_.result->atom;
   declared_.from(where(parts_.result->out));
   wait_at(b_, v_.sync.filled, v_.sync.read);
-  b_.emit(Fence{FenceKind::wgmma});
+  sync_.fence(tile::Fence::Use::registers);
   b_.loop("step", number(0), number(axis(tile::column_axis).tile / atom.shape[2]),
           {.unrolled = true}, [&](Term step) {
             b_.mma(MmaKind::wgmma, {result_.registers, {}}, {weights_, {step}},

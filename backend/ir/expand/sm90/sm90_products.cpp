@@ -86,7 +86,7 @@ void Sm90Expander::over(const char* name, int count, const std::function<void(Te
 // its own. Elements that are converted have been read for all of these steps by then, so that no
 // step waits for shared memory.
 void Sm90Expander::issue(BufferId sums, Term first, int steps, Term fresh) {
-  if (!gemm_.a.fragment) b_.emit(Fence{FenceKind::wgmma});
+  if (!gemm_.a.fragment) sync_.fence(tile::Fence::Use::registers);
   if (gemm_.a.converted) {
     over("step", steps, [&](Term step) { read_step(unconverted_, first + step); });
   }
@@ -148,7 +148,7 @@ void Sm90Expander::load_fragment_step(Term step) {
           {a.load, a.value, gemm_.mma.a_type, unconverted_, fragments_, {i, step}, {i, step}});
     });
   }
-  b_.emit(Fence{FenceKind::wgmma});
+  sync_.fence(tile::Fence::Use::registers);
 }
 
 // The K tile of the sum that a step of the tile multiplies, as the producer has loaded it.

@@ -186,7 +186,7 @@ void Sm90Expander::store_through_shared(const Tile& tile, const Pass& at, Term b
   inputs_done();
   // TMA reads shared memory through the async proxy: each writing thread makes its generic stores
   // visible to it first, then all meet, then one lane issues the copy (PTX ISA, fence.proxy.async).
-  if (store.out_by_tma()) b_.emit(Fence{FenceKind::proxy_async});
+  sync_.fence(tile::Fence::Use::stored);
   putters_meet();
   store_tile(tile, at, buffer);
   load_next_inputs(tile, at);
