@@ -181,11 +181,13 @@ Int Facts::exact_div(const Int& a, const Int& b, std::string_view origin) {
   return divided(a, b);
 }
 
+// Of two claims the one that seldom holds is asked first, here and below: some sizes break it, while
+// that a is not negative takes a proof.
 Int Facts::floor_div(const Int& a, const Int& b) {
   if (a.is_literal() && b.is_literal()) return lay::floor_div(a, b);
   if (!b.is_literal()) require(not_equal(b, 0), "a division");
   if (!b.is(0) && proves(divides(a, b))) return divided(a, b);
-  if (proves(less_equal(0, a)) && proves(less(a, b))) return 0;
+  if (proves(less(a, b)) && proves(less_equal(0, a))) return 0;
   return lay::floor_div(a, b);
 }
 
@@ -193,7 +195,7 @@ Int Facts::ceil_div(const Int& a, const Int& b) {
   if (a.is_literal() && b.is_literal()) return lay::ceil_div(a, b);
   if (!b.is_literal()) require(not_equal(b, 0), "a division");
   if (!b.is(0) && proves(divides(a, b))) return divided(a, b);
-  if (proves(less_equal(1, a)) && proves(less_equal(a, b))) return 1;
+  if (proves(less_equal(a, b)) && proves(less_equal(1, a))) return 1;
   if (const auto inner = as_ceiling(a); inner && proves(less(0, b)))
     return ceil_div(inner->above, inner->below * b);
   return lay::ceil_div(a, b);
@@ -204,7 +206,7 @@ Int Facts::mod(const Int& a, const Int& b) {
   if (a.is_literal() && b.is_literal()) return lay::mod(a, b);
   if (!b.is_literal()) require(not_equal(b, 0), "a remainder");
   if (!b.is(0) && proves(divides(a, b))) return 0;
-  if (proves(less_equal(0, a)) && proves(less(a, b))) return a;
+  if (proves(less(a, b)) && proves(less_equal(0, a))) return a;
   return lay::mod(a, b);
 }
 
@@ -287,7 +289,7 @@ Int Facts::simplify(const Int& a) const {
         if (proves(divides(x, y))) return divided(x, y);
         // floor((k*y + y - 1) / y) is k: the normal form of a ceiling of a multiple.
         if (proves(divides(x - y + 1, y))) return divided(x - y + 1, y);
-        if (proves(less_equal(0, x)) && proves(less(x, y))) return Int(0);
+        if (proves(less(x, y)) && proves(less_equal(0, x))) return Int(0);
         if (proves(less(x, 0)) && proves(less_equal(-y, x))) return Int(-1);
         // With 1 <= M <= 64, ceil_div(M,64) = floor((M + 63) / 64) is 1.
         if (y.is_literal() && y.value() > 0) {
