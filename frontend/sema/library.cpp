@@ -372,18 +372,18 @@ std::vector<Policy> library_policies(const std::string& target, const ProductKin
   return result;
 }
 
-std::vector<SpaceRow> library_space(const std::string& target, const ProductKind& kind,
-                                    const ProblemSize& sizes) try {
-  const std::string name = space_of(target);
-  if (!stdlib_text(name)) return {};
-  // Numbers are a fifth of the work that symbols are, and there are thousands of costs.
+namespace {
+
+// Numbers are a fifth of the work that symbols are, and there are thousands of costs.
+std::vector<SpaceRow> ranked_space(const std::string& name, const std::string& question,
+                                   const ProblemSize& sizes) try {
   const std::lock_guard lock(mutex_of_libraries);
   Library library(name, {{"M", sizes.m.value()},
                          {"N", sizes.n.value()},
                          {"K", sizes.k.value()},
                          {"L", sizes.batches.value()},
                          {"sms", sizes.sms}});
-  const auto& value = library.evaluated("space(" + arguments_of(kind) + ")");
+  const auto& value = library.evaluated(question);
   const auto* nested = value ? value->as<Tuple>() : nullptr;
   if (!nested) throw std::logic_error("internal: the space of " + name + " is no tuple");
   std::vector<SpaceRow> rows;
@@ -395,6 +395,21 @@ std::vector<SpaceRow> library_space(const std::string& target, const ProductKind
   // Of sizes whose products do not fit 64 bits a launcher does not know the costs either.
   if (refusal.code != "overflow") throw;
   return {};
+}
+
+}  // namespace
+
+std::vector<SpaceRow> library_space(const std::string& target, const ProductKind& kind,
+                                    const ProblemSize& sizes) {
+  const std::string name = space_of(target);
+  if (!stdlib_text(name)) return {};
+  // A script's kernels, and a plan that is made again, ask for the same.
+  static Memo<std::string, std::vector<SpaceRow>> known(64);
+  const std::string question = "space(" + arguments_of(kind) + ")";
+  std::string key = name + " " + question;
+  for (const Int& size : {sizes.m, sizes.n, sizes.k, sizes.batches, Int(sizes.sms)})
+    key += " " + size.to_string();
+  return known(key, [&] { return ranked_space(name, question, sizes); });
 }
 
 std::optional<Policy> space_policy(const std::string& target, const ProductKind& kind,

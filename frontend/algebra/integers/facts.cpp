@@ -181,8 +181,8 @@ Int Facts::exact_div(const Int& a, const Int& b, std::string_view origin) {
   return divided(a, b);
 }
 
-// Of two claims the one that seldom holds is asked first, here and below: some sizes break it, while
-// that a is not negative takes a proof.
+// Of two claims the one that seldom holds is asked first, here and below: some sizes break it,
+// while that a is not negative takes a proof.
 Int Facts::floor_div(const Int& a, const Int& b) {
   if (a.is_literal() && b.is_literal()) return lay::floor_div(a, b);
   if (!b.is_literal()) require(not_equal(b, 0), "a division");
