@@ -1,6 +1,7 @@
 #include "frontend/algebra/integers/facts.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "frontend/algebra/integers/knowledge.h"
 #include "frontend/algebra/integers/polynomial.h"
@@ -55,11 +56,11 @@ std::vector<Predicate> Facts::stated() const {
   // Guards count as facts, for what is computed after them is used only where they hold. Those of
   // an outer scope count inside an attempt, whose guards are handed on to it; a scope of its own
   // does not see them.
-  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    for (const Guard& guard : scope->guards) {
+  for (const Scope& scope : std::ranges::reverse_view(scopes_)) {
+    for (const Guard& guard : scope.guards) {
       if (guard.path == path || guard.path.is_always()) split_conjunction(guard.predicate, facts);
     }
-    if (!scope->attempt) break;
+    if (!scope.attempt) break;
   }
   return facts;
 }
