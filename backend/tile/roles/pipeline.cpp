@@ -136,12 +136,14 @@ bool Pipeline::has(Completion completion) const {
                              [&](const StagedTile& each) { return each.completion == completion; });
 }
 
+bool is_by_warpgroups(const Stmt& stmt) {
+  const auto* mma = std::get_if<Mma>(&stmt.node);
+  return mma && mma->atom && mma->atom->kind == "warpgroup";
+}
+
 bool has_warpgroup_atom(const Program& program) {
   bool found = false;
-  for_each(program.body, [&](const Stmt& stmt) {
-    const auto* mma = std::get_if<Mma>(&stmt.node);
-    found = found || (mma && mma->atom && mma->atom->kind == "warpgroup");
-  });
+  for_each(program.body, [&](const Stmt& stmt) { found = found || is_by_warpgroups(stmt); });
   return found;
 }
 

@@ -75,6 +75,7 @@ struct Pipeline {
 std::vector<Pipeline> pipeline(const Program& program);
 
 // Returns true if an atom of warpgroups multiplies. Its products are issued and waited for apart.
+bool is_by_warpgroups(const Stmt& stmt);
 bool has_warpgroup_atom(const Program& program);
 
 // Returns true if each warp has its own rows of a product's outputs, and of the inputs of their

@@ -300,22 +300,16 @@ class Specialiser {
     const int blocks = blocks_of_cluster();
     const bool are_all = made_.roles.size() == 1 || blocks == 1 || !has_warpgroup_atom(program_);
     if (are_all && needs_block_barrier()) meet("all", Barrier::Scope::block);
-    if (blocks > 1 && has_mbarriers()) meet("blocks", Barrier::Scope::cluster);
-  }
-
-  bool has_mbarriers() const {
-    return std::ranges::any_of(made_.barriers,
-                               [](const Barrier& each) { return each.is_mbarrier(); });
+    if (blocks > 1 && made_.has_mbarriers()) meet("blocks", Barrier::Scope::cluster);
   }
 
   void fences() {
-    if (has_mbarriers()) made_.fences.push_back({});
+    if (made_.has_mbarriers()) made_.fences.push_back({});
     int number = 0;
     for_each(program_.body, [&](const Stmt& stmt) {
       const int here = number++;
       const auto add = [&](Fence::Use use) { made_.fences.push_back({use, role_of(here), here}); };
-      const auto* mma = std::get_if<Mma>(&stmt.node);
-      if (mma && mma->atom && mma->atom->kind == "warpgroup") add(Fence::Use::registers);
+      if (is_by_warpgroups(stmt)) add(Fence::Use::registers);
       const auto* copy = std::get_if<Copy>(&stmt.node);
       if (copy && is_stored_in_bulk(copy->src)) add(Fence::Use::stored);
     });
@@ -390,6 +384,10 @@ const Ring* Specialised::ring(Ring::Use use, PipelineId pipeline) const {
   const auto found = std::ranges::find_if(
       rings, [&](const Ring& each) { return each.use == use && each.pipeline == pipeline; });
   return found == rings.end() ? nullptr : &*found;
+}
+
+bool Specialised::has_mbarriers() const {
+  return std::ranges::any_of(barriers, &Barrier::is_mbarrier);
 }
 
 bool Specialised::has_fence(Fence::Use use) const {

@@ -137,6 +137,7 @@ struct Specialised {
   // Null where there is none.
   const Barrier* barrier(Barrier::Use use, PipelineId pipeline = -1) const;
   const Ring* ring(Ring::Use use, PipelineId pipeline = -1) const;
+  bool has_mbarriers() const;
   bool has_fence(Fence::Use use) const;
 
   friend bool operator==(const Specialised&, const Specialised&) = default;

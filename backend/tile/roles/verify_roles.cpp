@@ -340,8 +340,7 @@ class RolesVerifier {
   // What a statement reads by another way than threads write: registers by an atom of warpgroups,
   // shared memory by TMA.
   std::optional<Fence::Use> reads_behind(const Stmt& stmt) const {
-    const auto* mma = std::get_if<Mma>(&stmt.node);
-    if (mma && mma->atom && mma->atom->kind == "warpgroup") return Fence::Use::registers;
+    if (is_by_warpgroups(stmt)) return Fence::Use::registers;
     const auto* copy = std::get_if<Copy>(&stmt.node);
     if (!copy || program_.tile(copy->dst).space != Space::global) return {};
     const auto& shared = program_.tile(copy->src).shared;
@@ -361,9 +360,7 @@ class RolesVerifier {
         return std::ranges::find(runs, statement) != runs.end();
       });
     };
-    const bool has_mbarriers =
-        std::ranges::any_of(said_.barriers, [](const Barrier& each) { return each.is_mbarrier(); });
-    if (has_mbarriers && count(Fence::Use::initialised, -1) != 1)
+    if (said_.has_mbarriers() && count(Fence::Use::initialised, -1) != 1)
       problem("fence", "mbarriers are seen without a fence behind their initialisation");
     int number = 0;
     for_each(program_.body, [&](const Stmt& stmt) {
