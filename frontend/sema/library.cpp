@@ -403,8 +403,8 @@ std::vector<SpaceRow> library_space(const std::string& target, const ProductKind
                                     const ProblemSize& sizes) {
   const std::string name = space_of(target);
   if (!stdlib_text(name)) return {};
-  // A script's kernels, and a plan that is made again, ask for the same.
-  static Memo<std::string, std::vector<SpaceRow>> known(64);
+  // A plan that is made again asks for the same; each answer has thousands of rows.
+  static Memo<std::string, std::vector<SpaceRow>> known(8);
   const std::string question = "space(" + arguments_of(kind) + ")";
   std::string key = name + " " + question;
   for (const Int& size : {sizes.m, sizes.n, sizes.k, sizes.batches, Int(sizes.sms)})
