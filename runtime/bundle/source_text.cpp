@@ -343,7 +343,7 @@ class KernelText {
   };
 
   // Returns the number of the variant to take: plan::chosen_variant.
-  std::string choose_text(const std::vector<Choice>& choices) const {
+  std::string choose_text(const std::string& name, const std::vector<Choice>& choices) const {
     std::string text;
     for (std::size_t i = 0; i < choices.size(); ++i) {
       const Choice& one = choices[i];
@@ -351,10 +351,11 @@ class KernelText {
         text += "    if (" + one.takes + ") return " + number(one.variant) + ";\n";
         continue;
       }
+      const std::string variant = number(one.variant);
       if (i == 0 || !plan::in_one_portfolio(choices[i - 1].cost, one.cost))
         text += "    {\n      int best = -1;\n      lay_number least = lay_unknown();\n";
-      text += "      if (" + one.takes + ")\n        lay_prefer(&best, &least, " +
-              number(one.variant) + ", " + c_number(one.cost->value, names_) + ");\n";
+      text += "      if (" + one.takes + ")\n        lay_prefer(&best, &least, " + variant + ", " +
+              name + "_cost_" + variant + "(a));\n";
       if (i + 1 == choices.size() || !plan::in_one_portfolio(one.cost, choices[i + 1].cost))
         text += "      if (best >= 0) return best;\n    }\n";
     }
@@ -379,6 +380,11 @@ class KernelText {
               "\n      && lay_aligned(a->" + names_.of(tensor) + ", " + std::to_string(bytes) + ")";
       text += "\n/* " + built.variant->name + " */\nstatic int " + name + "_takes_" + number(i) +
               "(" + arguments + ") {\n  (void)a;\n  return " + condition + ";\n}\n";
+      // A function each: compilers take time that grows faster than the length of a function.
+      if (built.variant->cost)
+        text += "static lay_number " + name + "_cost_" + number(i) + "(" + arguments +
+                ") {\n  (void)a;\n  return " + c_number(built.variant->cost->value, names_) +
+                ";\n}\n";
       launch += "    case " + number(i) + ":\n";
       std::string needs = c_number(built.variant->workspace, names_);
       for (const std::size_t stage : built.stages) {
@@ -414,7 +420,7 @@ class KernelText {
     for (const auto& word : targets_)
       if (choices.contains(word))
         choose += "  if (target == " + number(target(word)) + ") {\n" +
-                  choose_text(choices.at(word)) + "  }\n";
+                  choose_text(name, choices.at(word)) + "  }\n";
     const std::string rest = ", int target, const lay_prepared* ready";
     return text + "\nstatic int " + name + "_choose(" + arguments + rest + ") {\n" +
            "  (void)a;\n  (void)ready;\n" + choose + "  return -1;\n}\n\nstatic lay_number " +

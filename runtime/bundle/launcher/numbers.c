@@ -30,45 +30,58 @@ static lay_number lay_unknown(void) {
   return none;
 }
 
+/* Without branches: a launch computes hundreds of these, and compilers take minutes over branches in
+ * as many places. */
 LAY_MAYBE_UNUSED static lay_number lay_add(lay_number a, lay_number b) {
-  int64_t sum;
-  if (!a.known || !b.known || __builtin_add_overflow(a.value, b.value, &sum)) return lay_unknown();
-  return lay_of(sum);
+  lay_number sum;
+  const int overflows = __builtin_add_overflow(a.value, b.value, &sum.value);
+  sum.known = a.known & b.known & !overflows;
+  return sum;
 }
 
 LAY_MAYBE_UNUSED static lay_number lay_mul(lay_number a, lay_number b) {
-  int64_t product;
-  if (!a.known || !b.known || __builtin_mul_overflow(a.value, b.value, &product))
-    return lay_unknown();
-  return lay_of(product);
+  lay_number product;
+  const int overflows = __builtin_mul_overflow(a.value, b.value, &product.value);
+  product.known = a.known & b.known & !overflows;
+  return product;
 }
 
 /* Rounded towards minus infinity. */
 LAY_MAYBE_UNUSED static lay_number lay_floor_div(lay_number a, lay_number b) {
-  int64_t quotient;
-  if (!a.known || !b.known || b.value == 0 || (a.value == INT64_MIN && b.value == -1))
-    return lay_unknown();
-  quotient = a.value / b.value;
-  if (a.value % b.value != 0 && (a.value % b.value < 0) != (b.value < 0)) --quotient;
-  return lay_of(quotient);
+  const int overflows = (b.value == 0) | ((a.value == INT64_MIN) & (b.value == -1));
+  const int64_t divisor = overflows ? 1 : b.value, rest = a.value % divisor;
+  lay_number quotient;
+  quotient.value = a.value / divisor - ((rest != 0) & ((rest < 0) != (divisor < 0)));
+  quotient.known = a.known & b.known & !overflows;
+  return quotient;
 }
 
 LAY_MAYBE_UNUSED static lay_number lay_exact_div(lay_number a, int64_t b) {
-  return a.known && a.value % b == 0 ? lay_of(a.value / b) : lay_unknown();
+  lay_number quotient;
+  quotient.value = a.value / b;
+  quotient.known = a.known & (a.value % b == 0);
+  return quotient;
 }
 
 LAY_MAYBE_UNUSED static lay_number lay_min(lay_number a, lay_number b) {
-  if (!a.known || !b.known) return lay_unknown();
-  return a.value < b.value ? a : b;
+  lay_number least;
+  least.value = a.value < b.value ? a.value : b.value;
+  least.known = a.known & b.known;
+  return least;
 }
 
 LAY_MAYBE_UNUSED static lay_number lay_max(lay_number a, lay_number b) {
-  if (!a.known || !b.known) return lay_unknown();
-  return a.value > b.value ? a : b;
+  lay_number greatest;
+  greatest.value = a.value > b.value ? a.value : b.value;
+  greatest.known = a.known & b.known;
+  return greatest;
 }
 
 LAY_MAYBE_UNUSED static lay_number lay_select(lay_truth condition, lay_number a, lay_number b) {
-  return condition < 0 ? lay_unknown() : condition ? a : b;
+  lay_number chosen;
+  chosen.value = condition > 0 ? a.value : b.value;
+  chosen.known = (condition >= 0) & (condition > 0 ? a.known : b.known);
+  return chosen;
 }
 
 /* Takes the variant in place of the best of a portfolio so far (-1: none) where it costs less. A
