@@ -14,13 +14,29 @@ using namespace lay;
 
 struct Case {
   ElementType type;
-  int width;
+  int width, exponent_bits;
   bool saturates;
 };
-const std::vector<Case> kTypes{{ElementType::f16, 16, false},
-                               {ElementType::bf16, 16, false},
-                               {ElementType::e4m3, 8, true},
-                               {ElementType::e5m2, 8, true}};
+const std::vector<Case> kTypes{{ElementType::f16, 16, 5, false},
+                               {ElementType::bf16, 16, 8, false},
+                               {ElementType::e4m3, 8, 4, true},
+                               {ElementType::e5m2, 8, 5, true}};
+
+// The value of the bits as IEEE 754 defines it. In e4m3 the largest exponent is one of numbers, and
+// NaN has all bits set.
+double by_definition(const Case& c, std::uint64_t bits) {
+  const int m = c.width - 1 - c.exponent_bits, bias = (1 << (c.exponent_bits - 1)) - 1;
+  const auto exponent = static_cast<int>(bits >> m & ((1u << c.exponent_bits) - 1));
+  const auto significand = static_cast<double>(bits & ((1ull << m) - 1)) / std::exp2(m);
+  const double sign = bits >> (c.width - 1) ? -1 : 1;
+  if (exponent == (1 << c.exponent_bits) - 1) {
+    if (c.type == ElementType::e4m3 ? (bits & 0x7f) == 0x7f : significand != 0)
+      return std::numeric_limits<double>::quiet_NaN();
+    if (c.type != ElementType::e4m3) return sign * std::numeric_limits<double>::infinity();
+  }
+  if (exponent == 0) return sign * significand * std::exp2(1 - bias);
+  return sign * (1 + significand) * std::exp2(exponent - bias);
+}
 
 float to_f32(ElementType type, std::uint64_t bits) {
   switch (type) {
@@ -54,12 +70,15 @@ TEST_CASE("decoding is exact and encoding undoes it") {
   for (const Case& c : kTypes) {
     int finite = 0;
     for (std::uint64_t bits = 0; bits < (1ull << c.width); ++bits) {
-      const double value = decode(c.type, bits);
+      const double value = by_definition(c, bits), decoded = decode(c.type, bits);
       const float narrow = to_f32(c.type, bits);
+      REQUIRE(std::isnan(decoded) == std::isnan(value));
       if (std::isnan(value)) {
         REQUIRE(std::isnan(narrow));
         continue;
       }
+      REQUIRE(decoded == value);
+      REQUIRE(std::signbit(decoded) == std::signbit(value));
       REQUIRE(static_cast<double>(narrow) == value);
       if (std::isinf(value) && c.saturates) continue;
       REQUIRE(encode(c.type, value) == bits);

@@ -1,6 +1,7 @@
 #include "frontend/algebra/memory/convert.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -116,7 +117,14 @@ float bf16_to_f32(std::uint16_t bits) {
 }
 
 float e4m3_to_f32(std::uint8_t bits) {
-  return narrow<float>(decode(kE4m3, bits));
+  // Its largest exponent is one of numbers, so that it is no part of an f16: looked up.
+  static const auto values = [] {
+    std::array<float, 256> all{};
+    for (std::size_t each = 0; each < all.size(); ++each)
+      all.at(each) = narrow<float>(decode(kE4m3, each));
+    return all;
+  }();
+  return values[bits];
 }
 
 float e5m2_to_f32(std::uint8_t bits) {
@@ -171,13 +179,13 @@ double decode(ElementType type, std::uint64_t bits) {
     case ElementType::tf32:
       return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     case ElementType::f16:
-      return decode(kF16, bits & 0xffff);
+      return static_cast<double>(f16_to_f32(narrow<std::uint16_t>(bits)));
     case ElementType::bf16:
-      return decode(kBf16, bits & 0xffff);
+      return static_cast<double>(bf16_to_f32(narrow<std::uint16_t>(bits)));
     case ElementType::e4m3:
-      return decode(kE4m3, bits & 0xff);
+      return static_cast<double>(e4m3_to_f32(narrow<std::uint8_t>(bits)));
     case ElementType::e5m2:
-      return decode(kE5m2, bits & 0xff);
+      return static_cast<double>(e5m2_to_f32(narrow<std::uint8_t>(bits)));
     default:
       break;
   }
@@ -224,14 +232,17 @@ double to_odd(std::int64_t value) {
   return value < 0 ? -to_odd(-raw) : to_odd(raw);
 }
 
+// The machine rounds once to f32 and to f64.
 double from_integer(ElementType type, std::int64_t value) {
-  return type == ElementType::f64 ? static_cast<double>(value)
-                                  : decode(type, encode(type, to_odd(value)));
+  if (type == ElementType::f64) return static_cast<double>(value);
+  if (type == ElementType::f32) return static_cast<double>(static_cast<float>(value));
+  return decode(type, encode(type, to_odd(value)));
 }
 
 double from_integer(ElementType type, std::uint64_t value) {
-  return type == ElementType::f64 ? static_cast<double>(value)
-                                  : decode(type, encode(type, to_odd(value)));
+  if (type == ElementType::f64) return static_cast<double>(value);
+  if (type == ElementType::f32) return static_cast<double>(static_cast<float>(value));
+  return decode(type, encode(type, to_odd(value)));
 }
 
 // To nearest even, saturating; a NaN is 0.
