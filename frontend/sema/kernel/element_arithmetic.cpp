@@ -104,8 +104,8 @@ std::int64_t fused(ElementType type, std::int64_t a, std::int64_t b, std::int64_
   return wrapped(type, add(multiply(a, b), c));
 }
 
-Computed on_reals(ElementFunction f, ElementType type, const std::vector<Computed>& v) {
-  double a = v[0].real, b = v.size() > 1 ? v[1].real : 0;
+Computed on_reals(ElementFunction f, ElementType type, const Operands& v) {
+  const double a = v[0].real, b = v[1].real;
   switch (f) {
     case ElementFunction::add:
       return {rounded(type, a + b), 0};
@@ -151,17 +151,14 @@ Computed on_reals(ElementFunction f, ElementType type, const std::vector<Compute
   }
 }
 
-Computed on_field(ElementFunction f, const std::vector<Computed>& v) {
-  const auto operand = [&](std::size_t k) {
-    return k < v.size() ? field_number(v[k]) : field::Number{0};
-  };
-  if (function_row(f).result == ResultKind::truth)
-    return {0, field::compare(f, operand(0), operand(1))};
-  return in_field(field::apply(f, operand(0), operand(1), operand(2)));
+Computed on_field(ElementFunction f, const Operands& v) {
+  const field::Number a = field_number(v[0]), b = field_number(v[1]);
+  if (function_row(f).result == ResultKind::truth) return {0, field::compare(f, a, b)};
+  return in_field(field::apply(f, a, b, field_number(v[2])));
 }
 
-Computed on_integers(ElementFunction f, ElementType type, const std::vector<Computed>& v) {
-  std::int64_t a = v[0].integer, b = v.size() > 1 ? v[1].integer : 0;
+Computed on_integers(ElementFunction f, ElementType type, const Operands& v) {
+  const std::int64_t a = v[0].integer, b = v[1].integer;
   switch (f) {
     case ElementFunction::add:
       return {0, wrapped(type, add(a, b))};

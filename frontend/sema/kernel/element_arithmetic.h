@@ -2,8 +2,8 @@
 // of 32 bits and fewer wrap.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "frontend/algebra/field/number.h"
 #include "frontend/algebra/memory/element.h"
@@ -24,6 +24,9 @@ inline field::Number field_number(const Computed& computed) {
   return {static_cast<std::uint64_t>(computed.integer)};
 }
 
+// What a function is applied to; 0 where it has fewer operands.
+using Operands = std::array<Computed, 3>;
+
 std::int64_t wrapped(ElementType type, std::int64_t x);
 double rounded(ElementType type, double x);
 // a*b + c, rounded once.
@@ -34,9 +37,9 @@ std::int64_t fused(ElementType type, std::int64_t a, std::int64_t b, std::int64_
 double function_of_f64(ElementFunction f, double x);
 
 // The function of operands that are all floats, or all integers. Refusal "division-by-zero".
-Computed on_reals(ElementFunction f, ElementType type, const std::vector<Computed>& v);
-Computed on_integers(ElementFunction f, ElementType type, const std::vector<Computed>& v);
+Computed on_reals(ElementFunction f, ElementType type, const Operands& v);
+Computed on_integers(ElementFunction f, ElementType type, const Operands& v);
 // The function of floats in field mode.
-Computed on_field(ElementFunction f, const std::vector<Computed>& v);
+Computed on_field(ElementFunction f, const Operands& v);
 
 }  // namespace lay::sema

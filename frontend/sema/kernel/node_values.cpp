@@ -10,15 +10,10 @@
 namespace lay::sema {
 
 NodeValues::NodeValues(const KernelCall& call)
-    : call_(call),
-      kernel_(*call.kernel),
-      at_(kernel_.indices.size(), 0),
-      known_(kernel_.nodes.size()) {
+    : call_(call), kernel_(*call.kernel), at_(kernel_.indices.size(), 0) {
   for (const Index& index : kernel_.indices) extents_.push_back(size_of(index.extent));
-  for (const Node& node : kernel_.nodes) {
-    const auto* size = std::get_if<SizeValue>(&node.what);
-    sizes_.push_back(size ? size_of(size->value) : 0);
-  }
+  for (const Node& node : kernel_.nodes) constants_.push_back(constant(node));
+  known_ = constants_;
   for (const std::set<IndexId>& free : free_indices(kernel_))
     memory_.push_back({{free.begin(), free.end()}, {}, {}});
 }
@@ -58,14 +53,18 @@ Computed NodeValues::literal(const Literal& x, ElementType type) const {
 Computed NodeValues::value(NodeId id) {
   if (const auto& known = known_[static_cast<std::size_t>(id)]) return *known;
   const Node& n = node(id);
-  if (const auto* x = std::get_if<Literal>(&n.what)) return literal(*x, n.type);
+  if (const auto* x = std::get_if<Apply>(&n.what)) return apply(id, *x, n.type);
+  if (const auto* x = std::get_if<Load>(&n.what)) return load(*x);
   if (const auto* x = std::get_if<IndexValue>(&n.what))
     return {0, at_[static_cast<std::size_t>(x->index)]};
-  if (std::holds_alternative<SizeValue>(n.what)) return {0, sizes_[static_cast<std::size_t>(id)]};
-  if (const auto* x = std::get_if<ScalarValue>(&n.what)) return scalar(*x, n.type);
-  if (const auto* x = std::get_if<Load>(&n.what)) return load(*x);
-  if (const auto* x = std::get_if<Reduce>(&n.what)) return reduce(id, *x, n.type);
-  return apply(id, std::get<Apply>(n.what), n.type);
+  return reduce(id, std::get<Reduce>(n.what), n.type);
+}
+
+std::optional<Computed> NodeValues::constant(const Node& node) const {
+  if (const auto* x = std::get_if<Literal>(&node.what)) return literal(*x, node.type);
+  if (const auto* x = std::get_if<SizeValue>(&node.what)) return Computed{0, size_of(x->value)};
+  if (const auto* x = std::get_if<ScalarValue>(&node.what)) return scalar(*x, node.type);
+  return std::nullopt;
 }
 
 Computed NodeValues::scalar(const ScalarValue& x, ElementType type) const {
@@ -180,8 +179,8 @@ Computed NodeValues::apply(NodeId id, const Apply& x, ElementType type) {
     default:
       break;
   }
-  std::vector<Computed> v;
-  for (NodeId operand : operands) v.push_back(value(operand));
+  Operands v{};
+  for (std::size_t i = 0; i < operands.size(); ++i) v.at(i) = value(operands[i]);
   const bool divides = x.function == ElementFunction::div || x.function == ElementFunction::rem;
   if (divides && !is_float(type) && v[1].integer == 0)
     throw refusal("division-by-zero", "an integer is divided by 0" + indices_text(id));
@@ -198,7 +197,7 @@ std::string NodeValues::indices_text(NodeId id) const {
 }
 
 Computed NodeValues::function(ElementFunction f, ElementType operands, ElementType type,
-                              const std::vector<Computed>& v) const {
+                              const Operands& v) const {
   if (!is_float(operands)) return on_integers(f, type, v);
   return in_field() ? on_field(f, v) : on_reals(f, type, v);
 }
@@ -212,9 +211,7 @@ Computed NodeValues::product(const std::vector<NodeId>& factors, ElementType typ
 
 Computed NodeValues::rescaled(const Computed& sum, const Computed& before, const Computed& after,
                               ElementType type) const {
-  const auto of = [&](ElementFunction f, const std::vector<Computed>& v) {
-    return function(f, type, type, v);
-  };
+  const auto of = [&](ElementFunction f, const Operands& v) { return function(f, type, type, v); };
   using enum ElementFunction;
   return of(mul, {sum, of(exp, {of(sub, {before, after})})});
 }

@@ -40,7 +40,9 @@ class NodeValues {
 
   // The node has this value until it is forgotten.
   void know(NodeId id, const Computed& value) { known_[static_cast<std::size_t>(id)] = value; }
-  void forget(NodeId id) { known_[static_cast<std::size_t>(id)].reset(); }
+  void forget(NodeId id) {
+    known_[static_cast<std::size_t>(id)] = constants_[static_cast<std::size_t>(id)];
+  }
 
   // Writes a value of a node of this type into an element of the tensor's array, which rounds it to
   // the tensor's type.
@@ -89,6 +91,8 @@ class NodeValues {
   const Node& node(NodeId id) const { return kernel_.node(id); }
   std::int64_t size_of(const Int& n) const;
   bool in_field() const { return call_.arithmetic == Arithmetic::field; }
+  // The value of a node that is the same everywhere.
+  std::optional<Computed> constant(const Node& node) const;
   Computed literal(const Literal& x, ElementType type) const;
   Computed scalar(const ScalarValue& x, ElementType type) const;
   Computed load(const Load& x);
@@ -97,7 +101,7 @@ class NodeValues {
   Computed converted(const Computed& x, ElementType from, ElementType to) const;
   // Applies `f` to operands that all have the type `operands`.
   Computed function(ElementFunction f, ElementType operands, ElementType type,
-                    const std::vector<Computed>& v) const;
+                    const Operands& v) const;
   // Returns true if a later value replaces the one before as the extreme: a NaN does, once.
   bool comes_first(ReduceFunction function, ElementType type, const Computed& later,
                    const Computed& before) const;
@@ -107,9 +111,10 @@ class NodeValues {
 
   const KernelCall& call_;
   const Kernel& kernel_;
-  std::vector<std::int64_t> at_, extents_, sizes_;
-  std::vector<Memory> memory_;                  // by NodeId, of the reductions
-  std::vector<std::optional<Computed>> known_;  // by NodeId
+  std::vector<std::int64_t> at_, extents_;
+  // By NodeId: of the reductions; of literals, sizes and scalars; of these and what a caller knows.
+  std::vector<Memory> memory_;
+  std::vector<std::optional<Computed>> constants_, known_;
 };
 
 }  // namespace lay::sema

@@ -127,8 +127,8 @@ bool Writer::is_number(const Value& value, int number) {
 Value Writer::folded(NodeId id, const sema::Apply& apply, const std::vector<Value>& values) {
   const ElementType type = kernel_.node(id).type, of = kernel_.node(apply.operands[0]).type;
   const auto holds = [&](std::size_t i) { return values[i].number->integer != 0; };
-  std::vector<sema::Computed> numbers;
-  for (const Value& each : values) numbers.push_back(*each.number);
+  sema::Operands numbers{};
+  for (std::size_t i = 0; i < values.size(); ++i) numbers.at(i) = *values[i].number;
   switch (apply.function) {
     case select:
       return values[holds(0) ? 1 : 2];
