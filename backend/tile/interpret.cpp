@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -28,7 +27,9 @@ class Interpreter {
         call_(call_of(program, call)),
         values_(call_),
         held_(program),
-        tiles_(program.tiles.size()) {
+        tiles_(program.tiles.size()),
+        outputs_(program, call_),
+        is_on_its_way_(program.tiles.size(), 0) {
     for (std::size_t id = 0; id < program.axes.size(); ++id) {
       const Axis& axis = program.axes[id];
       const bool is_summed = program.is_product() && id + 1 == program.axes.size();
@@ -39,12 +40,6 @@ class Interpreter {
       ranges_.push_back(
           {axis.extent.evaluate(call.sizes).value(), axis.tile > 0 ? axis.tile : unbound_tile, 0});
       at_.push_back(0);
-    }
-    for (const sema::Assignment& assignment : kernel().assignments) {
-      const Array& like = call_.tensors[static_cast<std::size_t>(assignment.target)];
-      Output output{Array::make(like.element, like.shape), {}};
-      output.stored.resize(static_cast<std::size_t>(output.array.size()), 0);
-      outputs_.push_back(std::move(output));
     }
   }
 
@@ -66,7 +61,8 @@ class Interpreter {
     }
     sema::KernelResult result;
     for (const sema::Tensor& tensor : asked.kernel->tensors) {
-      if (tensor.access != sema::Access::input) result.outputs.push_back(output(tensor));
+      if (tensor.access != sema::Access::input)
+        result.outputs.push_back(outputs_.of(tensor, call_.sizes));
     }
     return result;
   }
@@ -78,10 +74,6 @@ class Interpreter {
     std::int64_t segment_end = std::numeric_limits<std::int64_t>::max();
 
     std::int64_t end() const { return std::min({first + tile, extent, segment_end}); }
-  };
-  struct Output {
-    Array array;
-    std::vector<char> stored;  // by element
   };
   // The sum of an interval on its way, and what it is multiplied by.
   struct Interval {
@@ -98,6 +90,7 @@ class Interpreter {
 
   const sema::Kernel& kernel() const { return *program_.kernel; }
   Range& range(AxisId axis) { return ranges_[static_cast<std::size_t>(axis)]; }
+  char& is_on_its_way(TileId id) { return is_on_its_way_[static_cast<std::size_t>(id)]; }
   Held& tile(TileId id) { return tiles_[static_cast<std::size_t>(id)]; }
   bool runs(TileId id, AxisId axis) const {
     const auto& axes = program_.tile(id).axes;
@@ -105,18 +98,6 @@ class Interpreter {
   }
   const sema::Reduce& reduction(TileId id) const {
     return std::get<sema::Reduce>(kernel().node(program_.tile(id).value).what);
-  }
-
-  Array output(const sema::Tensor& tensor) {
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      const sema::Tensor& target = kernel().tensor(kernel().assignments[i].target);
-      if (target.name != tensor.name) continue;
-      const auto& stored = outputs_[i].stored;
-      if (std::count(stored.begin(), stored.end(), 1) != static_cast<std::ptrdiff_t>(stored.size()))
-        throw std::logic_error("internal: an element of `" + tensor.name + "` is never stored");
-      return as_tensor(outputs_[i].array, target, tensor, call_.sizes);
-    }
-    throw std::logic_error("internal: `" + tensor.name + "` is no output");
   }
 
   // ---- coordinates
@@ -130,11 +111,12 @@ class Interpreter {
   void set(AxisId axis, std::int64_t coordinate) {
     at_[static_cast<std::size_t>(axis)] = coordinate;
     const auto& indices = program_.axis(axis).indices;
-    for (std::size_t i = indices.size(); i-- > 0;) {
+    for (std::size_t i = indices.size(); i-- > 1;) {
       const std::int64_t extent = values_.extent(indices[i]);
       values_.set(indices[i], coordinate % extent);
       coordinate /= extent;
     }
+    if (!indices.empty()) values_.set(indices.front(), coordinate);  // the slowest: what is left
   }
 
   // Calls f() for every coordinate of the axes that lies inside.
@@ -171,7 +153,7 @@ class Interpreter {
     const std::size_t at = place(id);
     if (at >= tile(id).values.size()) clear(id);
     auto& value = tile(id).values[at];
-    if (value && on_their_way_.contains(id) && values_.is_minus_infinity(*value))
+    if (value && is_on_its_way(id) && values_.is_minus_infinity(*value))
       value = values_.real(program_.tile(id).element, 0);
     if (!value)
       throw std::logic_error("internal: `" + program_.tile(id).name +
@@ -179,18 +161,27 @@ class Interpreter {
     return *value;
   }
 
-  // Calls f() at a coordinate of these axes while the values of tiles there are known.
-  template <class F>
-  void with_tiles(const std::vector<AxisId>& axes, F&& f) {
+  using Readable = std::vector<std::pair<NodeId, TileId>>;
+
+  // The tiles that have a value at each coordinate of these axes.
+  Readable readable(const std::vector<AxisId>& axes) const {
+    Readable made;
     for (const auto& [node, id] : held_.all()) {
       const auto& of_tile = program_.tile(id).axes;
       const bool here = std::all_of(of_tile.begin(), of_tile.end(), [&](AxisId axis) {
         return std::find(axes.begin(), axes.end(), axis) != axes.end();
       });
-      if (here) values_.know(node, read(id));
+      if (here) made.emplace_back(node, id);
     }
+    return made;
+  }
+
+  // Calls f() while the values of these tiles at the coordinate are known.
+  template <class F>
+  void with_tiles(const Readable& readable, F&& f) {
+    for (const auto& [node, id] : readable) values_.know(node, read(id));
     f();
-    for (const auto& [node, id] : held_.all()) values_.forget(node);
+    for (const auto& [node, id] : readable) values_.forget(node);
   }
 
   // ---- statements
@@ -264,7 +255,7 @@ class Interpreter {
     }
     if (loop.walk != Walk::grid)
       for (const TileId id : reductions) start(id);
-    for (const Reduce* maximum : maxima) on_their_way_.insert(maximum->out);
+    for (const Reduce* maximum : maxima) is_on_its_way(maximum->out) = 1;
     if (loop.walk == Walk::whole) {
       const bool fits = axis.extent <= axis.tile || !program_.is_bound();
       if (!fits) throw std::logic_error("internal: a tile does not hold its whole axis");
@@ -401,23 +392,20 @@ class Interpreter {
     clear(out);
     const NodeId node = program_.tile(out).value;
     const auto& axes = program_.tile(out).axes;
+    const Readable known = readable(axes);
     each(axes,
-         [&] { with_tiles(axes, [&] { tile(out).values[place(out)] = values_.value(node); }); });
+         [&] { with_tiles(known, [&] { tile(out).values[place(out)] = values_.value(node); }); });
   }
 
   void store(const Copy& copy) {
     const Tile& to = program_.tile(copy.dst);
     const auto& assignment = kernel().assignments[static_cast<std::size_t>(to.assignment)];
-    Output& output = outputs_[static_cast<std::size_t>(to.assignment)];
     const ElementType type = kernel().node(assignment.value).type;
     each(to.axes, [&] {
       std::vector<std::int64_t> coordinate;
       for (const sema::IndexId index : assignment.indices) coordinate.push_back(stored_at(index));
-      const std::int64_t element = output.array.offset(coordinate);
-      if (output.stored[static_cast<std::size_t>(element)]++)
-        throw std::logic_error("internal: an element of `" + to.name + "` is stored twice");
-      values_.write(kernel().tensor(assignment.target), output.array, element, read(copy.src),
-                    type);
+      values_.write(kernel().tensor(assignment.target), outputs_.array(to.assignment),
+                    outputs_.element(to.assignment, coordinate), read(copy.src), type);
     });
   }
 
@@ -444,10 +432,11 @@ class Interpreter {
     const std::vector<AxisId> own = program_.tile(out).axes;
     std::vector<AxisId> axes = own;
     axes.push_back(along);
+    const Readable known = readable(axes);
     each(own, [&] {
       sema::Joined& joined = tile(out).joined[place(out)];
       const Computed before = joined.total;
-      each({along}, [&] { with_tiles(axes, [&] { values_.join(over, type, joined); }); });
+      each({along}, [&] { with_tiles(known, [&] { values_.join(over, type, joined); }); });
       // While all values are -inf there is nothing to rescale.
       if (rescales.empty() || values_.is_minus_infinity(joined.total)) return;
       each_sum(rescales, own, [&](Computed& total, ElementType of) {
@@ -467,20 +456,21 @@ class Interpreter {
     const ElementType type = kernel().node(program_.tile(mma.out).value).type;
     std::vector<AxisId> axes = program_.tile(mma.out).axes;
     axes.push_back(mma.over);
+    const Readable known = readable(axes);
+    const std::vector<NodeId> multiplied{factors->a, factors->b};
     each(axes, [&] {
       const std::int64_t k = at_[static_cast<std::size_t>(mma.over)];
       const bool begins =
           std::ranges::any_of(groups, [&](std::int64_t group) { return k % group == 0; });
       Interval& interval = tile(mma.out).intervals[place(mma.out)];
-      with_tiles(axes, [&] {
+      with_tiles(known, [&] {
         if (begins || !interval.has_begun) {
           Computed& total = tile(mma.out).joined[place(mma.out)].total;
           total = with_interval(total, interval, type);
           interval = {true, {}, {}};
           if (!factors->others.empty()) interval.scale = values_.product(factors->others, type);
         }
-        interval.sum =
-            values_.added(interval.sum, values_.product({factors->a, factors->b}, type), type);
+        interval.sum = values_.added(interval.sum, values_.product(multiplied, type), type);
       });
     });
     finish(mma.out);
@@ -536,7 +526,7 @@ class Interpreter {
   // A maximum of -inf has been read as 0 on its way. Now it is what it is, and exp(-inf - -inf)
   // NaN.
   void end_of_way(const Reduce& maximum) {
-    on_their_way_.erase(maximum.out);
+    is_on_its_way(maximum.out) = 0;
     const std::vector<AxisId> own = program_.tile(maximum.out).axes;
     each(own, [&] {
       const sema::Joined& joined = tile(maximum.out).joined[place(maximum.out)];
@@ -563,11 +553,11 @@ class Interpreter {
   sema::NodeValues values_;
   HeldValues held_;
   std::vector<Held> tiles_;
-  std::vector<Output> outputs_;  // by assignment
-  std::vector<Range> ranges_;    // by axis
+  StoredOutputs outputs_;
+  std::vector<Range> ranges_;  // by axis
   std::vector<std::int64_t> at_;
-  AxisId innermost_ = -1;          // of the loops around
-  std::set<TileId> on_their_way_;  // maxima that are read before the loop around them ends
+  AxisId innermost_ = -1;            // of the loops around
+  std::vector<char> is_on_its_way_;  // by tile: a maximum, read before the loop around it ends
   std::int64_t part_ = 0;
   bool is_cut_ = false;  // the tile is of a last wave that is not whole
 };
