@@ -9,11 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "backend/plan/make.h"
 #include "generated/tests/paths.h"
+#include "runtime/build/narrow.h"
 #include "runtime/commands/commands.h"
 #include "runtime/compile/sha256.h"
 #include "runtime/gpu/device.h"
@@ -87,8 +87,6 @@ void build_bundle(const std::string& folder, const std::string& prefix, const st
   options.folder = folder;
   options.choices.bundle = true;
   options.choices.prefix = prefix;
-  // All variants, as the plans have that launches are compared with.
-  options.choices.most = std::numeric_limits<std::size_t>::max();
   if (!arch.empty()) options.choices.archs = {arch};
   REQUIRE(runtime::build_script(options) == 0);
 }
@@ -102,13 +100,16 @@ const runtime::Script& bundle_script() {
   return *read;
 }
 
+plan::Plan plan_of_bundle(const sema::KernelPtr& kernel) {
+  return plan::narrowed_plan(plan::make_plan(kernel, *runtime::device_target()),
+                             runtime::purpose_of(*kernel, {}, plan::usual_variants));
+}
+
 void know_kernels_of_bundle() {
   static bool is_known = false;
   if (std::exchange(is_known, true)) return;
-  const auto target = runtime::device_target();
-  REQUIRE(target);
   for (const auto& kernel : runtime::kernels_named(bundle_script(), ""))
-    know_launches(bundle_script().sources, plan::make_plan(kernel, *target));
+    know_launches(bundle_script().sources, plan_of_bundle(kernel));
 }
 
 Loaded::Loaded(const std::string& folder) {

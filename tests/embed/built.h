@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/plan/plan.h"
 #include "frontend/sema/kernel/kernel.h"
 #include "runtime/commands/script.h"
 #include "tests/embed/shell.h"
@@ -72,6 +73,9 @@ class CallArguments {
 
 // tests/embed/kernels.lay, evaluated once.
 const runtime::Script& bundle_script();
+
+// A kernel's plan for the GPU of the fake driver, with the variants that `build_bundle` builds.
+plan::Plan plan_of_bundle(const sema::KernelPtr& kernel);
 
 // The launches of the bundle's kernels can run on the fake driver from now on.
 void know_kernels_of_bundle();

@@ -9,7 +9,6 @@
 #include <random>
 
 #include "backend/plan/launches/launch_sequence.h"
-#include "backend/plan/make.h"
 #include "backend/plan/schedule/fitting.h"
 #include "frontend/algebra/memory/convert.h"
 #include "runtime/execute/stages.h"
@@ -56,8 +55,9 @@ const Planned& planned(const std::string& name) {
   static std::map<std::string, std::unique_ptr<Planned>> all;
   auto& slot = all[name];
   if (!slot) {
+    gpu();  // its context is current from now on
     const auto kernel = runtime::kernels_named(test::bundle_script(), name).front();
-    slot = std::make_unique<Planned>(Planned{kernel, plan::make_plan(kernel, gpu().target())});
+    slot = std::make_unique<Planned>(Planned{kernel, test::plan_of_bundle(kernel)});
     test::know_kernels_of_bundle();
   }
   return *slot;
@@ -207,7 +207,9 @@ TEST_CASE("a thread that launches again is given the variant of these arguments"
     arguments.scalars = {{"alpha", alpha}};
     arguments.tensors = {{"X", x.begin() + off}, {"Y", y.begin()}};
     test::take_launched();
-    REQUIRE(test::launch("turned", arguments.bytes()).status == 0);
+    const test::Answer answer = test::launch("turned", arguments.bytes());
+    INFO(answer.text);
+    REQUIRE(answer.status == 0);
     float first = 0;
     std::memcpy(&first, y.begin(), sizeof first);
     return std::pair(test::take_launched(), first);
