@@ -28,8 +28,9 @@ using test::integer_call;
 
 const char* const file = "tests/agreement/products/tail.lay";
 
-// The first variant with a tail on a machine of so many clusters.
+// A plan for a machine of so many clusters, and its first variant with a tail.
 struct Tailed {
+  int clusters;
   plan::Plan plan;
   const plan::Variant* variant = nullptr;
 };
@@ -40,17 +41,22 @@ const plan::Variant* first_with_tail(const plan::Plan& plan) {
   return nullptr;
 }
 
-Tailed planned(const sema::KernelPtr& kernel, int clusters) {
+std::vector<Tailed> planned(const sema::KernelPtr& kernel, const std::vector<int>& clusters) {
   Target target = default_target();
-  Tailed made{plan::make_plan(kernel, target)};
-  for (const auto& problem : made.plan.problems) FAIL(problem.message);
-  const plan::Variant* first = first_with_tail(made.plan);
+  const plan::Plan plan = plan::make_plan(kernel, target);
+  for (const auto& problem : plan.problems) FAIL(problem.message);
+  const plan::Variant* first = first_with_tail(plan);
   REQUIRE(first);
-  target.sms = clusters * plan::sm90_of(*first)->blocks();
-  made.plan = plan::make_plan(kernel, target);
-  made.variant = first_with_tail(made.plan);
-  REQUIRE(made.variant);
-  return made;
+  std::vector<Tailed> all;
+  for (const int each : clusters) {
+    target.sms = each * plan::sm90_of(*first)->blocks();
+    all.push_back({each, plan::make_plan(kernel, target)});
+  }
+  for (Tailed& tailed : all) {
+    tailed.variant = first_with_tail(tailed.plan);
+    REQUIRE(tailed.variant);
+  }
+  return all;
 }
 
 std::vector<ir::Kernel> launches_of(const Tailed& tailed, const sema::KernelCall& call) {
@@ -72,17 +78,17 @@ const sema::KernelPtr& kernel_of(const test::Kernels& kernels, const std::string
 TEST_CASE("tail: launches agree with the reference in all orders of warps", "[tail]") {
   test::Kernels kernels(file);
   for (const sema::KernelPtr& kernel : kernels.all()) {
+    const std::vector<Tailed> machines = planned(kernel, {1, 2, 3, 5, 100});
     for (const Extents& sizes :
          {Extents{208, 144, 208}, {64, 64, 80}, {144, 48, 464}, {336, 80, 16}}) {
       // Multiples of 16, so that TMA takes every tensor.
       const sema::KernelCall call = integer_call(kernel, sizes);
       const sema::KernelResult expected = sema::run_reference(call);
-      for (const int clusters : {1, 2, 3, 5, 100}) {
-        const Tailed tailed = planned(kernel, clusters);
+      for (const Tailed& tailed : machines) {
         const auto launches = launches_of(tailed, call);
         for (const std::uint64_t seed : {0, 1}) {
           INFO(kernel->name << " " << sizes.m << " x " << sizes.n << " x " << sizes.k << ", "
-                            << clusters << " clusters, order " << seed);
+                            << tailed.clusters << " clusters, order " << seed);
           CHECK(test::trouble(launches, call, expected, same, seed) == "");
         }
       }
@@ -100,9 +106,8 @@ TEST_CASE("tail: the tile program gives what the launches give", "[tail]") {
     const std::map<std::string, std::int64_t> sizes{{"M", 136}, {"N", 104}, {"K", 720}, {"L", 2}};
     const sema::KernelCall drawn = test::drawn_call(kernel, sizes, [&] { return draw(random); });
     const sema::KernelCall call = integer_call(kernel, {136, 104, 720});
-    for (const int clusters : {1, 2, 3, 7, 100}) {
-      INFO(name << ", " << clusters << " clusters");
-      const Tailed tailed = planned(kernel, clusters);
+    for (const Tailed& tailed : planned(kernel, {1, 2, 3, 7, 100})) {
+      INFO(name << ", " << tailed.clusters << " clusters");
       const auto& program = tailed.variant->programs.front();
       CHECK(test::trouble(launches_of(tailed, call), call, tile::interpret(program, call, {}),
                           same) == "");
@@ -127,6 +132,8 @@ TEST_CASE("tail: sums are added up in the order of parts, whoever comes last", "
   const sema::KernelCall call = call_of(k, [&] { return draw(random); });
   // By launches for the K of each part, which are not cut on one cluster.
   sema::Array expected = call.tensors[2];
+  const std::vector<Tailed> machines = planned(kernel, {1, 16, 20, 100});
+  const Tailed& whole = machines.front();
   for (std::int64_t part = 0; part < parts; ++part) {
     constexpr std::int64_t tiles = (k + tile_k - 1) / tile_k;
     const std::int64_t first = tiles * part / parts * tile_k,
@@ -138,7 +145,6 @@ TEST_CASE("tail: sums are added up in the order of parts, whoever comes last", "
           of_part.tensors[factor].set_real(
               of_part.tensors[factor].offset({row, at - first}),
               call.tensors[factor].real(call.tensors[factor].offset({row, at})));
-    const Tailed whole = planned(kernel, 1);
     runtime::PackedCall packed = runtime::packed(of_part);
     const auto arguments = runtime::named_arguments(packed);
     REQUIRE(!interpret::run_all(launches_of(whole, of_part), arguments).fault);
@@ -149,8 +155,8 @@ TEST_CASE("tail: sums are added up in the order of parts, whoever comes last", "
       expected.set_real(i, part == 0 ? sum : before + sum);
     }
   }
-  for (const int clusters : {16, 20, 100}) {
-    const Tailed tailed = planned(kernel, clusters);
+  for (std::size_t machine = 1; machine < machines.size(); ++machine) {
+    const Tailed& tailed = machines[machine];
     for (const std::uint64_t seed : {0, 1, 2, 3})
       CHECK(test::trouble(launches_of(tailed, call), call, {{expected}, {}}, same, seed) == "");
     runtime::PackedCall packed = runtime::packed(call);
@@ -167,7 +173,8 @@ TEST_CASE("tail: faults of parts are found", "[tail]") {
   const sema::KernelPtr& kernel = kernel_of(kernels, "residual");
   const sema::KernelCall call = integer_call(kernel, {264, 136, 336});
   const sema::KernelResult expected = sema::run_reference(call);
-  const Tailed tailed = planned(kernel, 4);
+  const std::vector<Tailed> machines = planned(kernel, {4});
+  const Tailed& tailed = machines.front();
   std::vector<ir::Kernel> launches = launches_of(tailed, call);
   REQUIRE(launches.size() == 2);
   const std::string text = std::regex_replace(ir::print(launches[1]), note, "\n");
