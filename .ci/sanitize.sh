@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # Builds the tests of the frontend, the IR and the interpreter with the address and
-# undefined-behaviour sanitizers, and runs them.
+# undefined-behaviour sanitizers, and runs them side by side.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tests=(test_laws test_syntax test_language test_ir)
-bash .ci/build.sh sanitize "${tests[@]}"
-for test in "${tests[@]}"; do
-  echo "$test, sanitized"
-  LAY_POLICIES=/nonexistent LAY_TARGETS=/nonexistent "build-sanitize/tests/$test"
-done
+folders=(laws syntax language ir)
+bash .ci/build.sh sanitize "${folders[@]/#/test_}"
+names=$(IFS='|' && echo "${folders[*]}")
+ctest --test-dir build-sanitize --output-on-failure --no-tests=error -j "$(nproc)" -R "^($names):"
