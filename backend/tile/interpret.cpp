@@ -92,10 +92,6 @@ class Interpreter {
   Range& range(AxisId axis) { return ranges_[static_cast<std::size_t>(axis)]; }
   char& is_on_its_way(TileId id) { return is_on_its_way_[static_cast<std::size_t>(id)]; }
   Held& tile(TileId id) { return tiles_[static_cast<std::size_t>(id)]; }
-  bool runs(TileId id, AxisId axis) const {
-    const auto& axes = program_.tile(id).axes;
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-  }
   const sema::Reduce& reduction(TileId id) const {
     return std::get<sema::Reduce>(kernel().node(program_.tile(id).value).what);
   }

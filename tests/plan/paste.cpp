@@ -185,7 +185,7 @@ void check_alone(const std::string& text, const std::string& kernel, const Plann
 }
 
 // The GPU that a kernel is planned for here: that of its schedules, else one drawn by its name.
-// Every plan of tests/ for every GPU would take half of the time of all tests.
+// These are the longest of all tests, and plans for both GPUs would double them.
 std::string gpu_of(const sema::Kernel& kernel) {
   for (const sema::Schedule& schedule : kernel.schedules) {
     if (schedule.target == "sm90") return "h200";

@@ -113,12 +113,11 @@ Bounded ElementValue::apply(const sema::Apply& apply, const sema::Node& node) {
   const ElementType type = problem_.kernel->nodes[static_cast<std::size_t>(operands[0])].type;
   std::vector<Bounded> given;
   sema::Operands numbers{};
-  for (const NodeId operand : operands) {
-    given.push_back(value(operand));
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    given.push_back(value(operands[i]));
     const double number = given.back().value;
-    numbers.at(given.size() - 1) = is_float(type)
-                                       ? sema::Computed{number, 0}
-                                       : sema::Computed{0, static_cast<std::int64_t>(number)};
+    numbers.at(i) = is_float(type) ? sema::Computed{number, 0}
+                                   : sema::Computed{0, static_cast<std::int64_t>(number)};
   }
   if (!is_float(type))
     return {static_cast<double>(sema::on_integers(apply.function, node.type, numbers).integer), 0};
